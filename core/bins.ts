@@ -1,0 +1,84 @@
+/**
+ * Log-linear bins: base 2, eight equal bins an octave, so that a bin is at most 12.5 % wide.
+ *
+ * A bin's index is the top of the IEEE 754 double itself, exponent and first three bits of the
+ * fraction (`bits >> 49`), with the sign of the value: order of indexes is order of values. Bin 0 is
+ * zero, together with everything too small to be a normal double (below 2.3e-308).
+ */
+
+/** Counts by bin index. */
+export type Bins = Map<number, number>;
+
+const FRACTION_BITS_DROPPED = 17;
+
+/** The index of the first bin above zero, which starts at the smallest normal double. */
+export const FIRST_BIN: number = 1 << 3;
+
+/** The index of the last bin, which ends at the largest double. */
+export const LAST_BIN: number = (0x7fe << 3) + 7;
+
+const double = new Float64Array(1);
+const words = new Uint32Array(double.buffer);
+const HIGH = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
+
+/**
+ * Index of the bin that `value` falls in.
+ *
+ * @throws {RangeError} If `value` is not finite.
+ */
+export function binIndex(value: number): number {
+  if (!Number.isFinite(value)) {
+    throw new RangeError(`Cannot bin a value: must be finite: got ${value}`);
+  }
+  double[0] = Math.abs(value);
+  const index = words[HIGH]! >>> FRACTION_BITS_DROPPED;
+  if (index < FIRST_BIN) return 0;
+  return value < 0 ? -index : index;
+}
+
+/** Whether `index` names a bin. */
+export function isBinIndex(index: number): boolean {
+  const size = Math.abs(index);
+  return Number.isInteger(index) && (size === 0 || (size >= FIRST_BIN && size <= LAST_BIN));
+}
+
+/** The value that stands for a bin: its middle, at most 6.25 % from any value in it. */
+export function binValue(index: number): number {
+  if (index === 0) return 0;
+  const size = Math.abs(index);
+  const middle = lowerEdge(size) / 2 +
+    (size === LAST_BIN ? Number.MAX_VALUE : lowerEdge(size + 1)) / 2;
+  return index < 0 ? -middle : middle;
+}
+
+/** Counts one or more values into `bins`. */
+export function count(bins: Bins, index: number, times = 1): void {
+  bins.set(index, (bins.get(index) ?? 0) + times);
+}
+
+/**
+ * The bin value at nearest rank `q`: the smallest bin with at least the fraction `q` of the values in
+ * it and below, or `null` when nothing was counted.
+ *
+ * @throws {RangeError} If `q` is outside `[0, 1]`.
+ */
+export function binQuantile(bins: Bins, q: number): number | null {
+  if (!(q >= 0 && q <= 1)) {
+    throw new RangeError(`Cannot take a quantile: q must be in [0, 1]: got ${q}`);
+  }
+  const sorted = [...bins].filter(([, times]) => times > 0).sort(([a], [b]) => a - b);
+  const total = sorted.reduce((sum, [, times]) => sum + times, 0);
+  const rank = Math.max(1, Math.ceil(q * total));
+  let seen = 0;
+  for (const [index, times] of sorted) {
+    seen += times;
+    if (seen >= rank) return binValue(index);
+  }
+  return null;
+}
+
+function lowerEdge(index: number): number {
+  words[1 - HIGH] = 0;
+  words[HIGH] = index << FRACTION_BITS_DROPPED;
+  return double[0]!;
+}

@@ -1,0 +1,60 @@
+/** Buckets with explicit upper bounds, as Prometheus histograms have them. */
+
+/** Counts per bucket, each bucket's own: not cumulative as a Prometheus page has them. */
+export interface Bounds {
+  /** Upper bounds: inclusive, finite, ascending. */
+  readonly bounds: readonly number[];
+  /** One count for each bound, and one for what lies above the last. */
+  readonly counts: readonly number[];
+}
+
+/**
+ * The counts of both, bucket by bucket. Where the bounds differ (the source changed its buckets) only
+ * the bounds that both have are kept: coarser, and every count still in a bucket that holds it.
+ */
+export function addBounds(a: Bounds, b: Bounds): Bounds {
+  if (a.bounds.length === b.bounds.length && a.bounds.every((bound, i) => bound === b.bounds[i])) {
+    return { bounds: a.bounds, counts: a.counts.map((times, i) => times + b.counts[i]!) };
+  }
+  const common = new Set(b.bounds);
+  const bounds = a.bounds.filter((bound) => common.has(bound));
+  return addBounds(coarsen(a, bounds), coarsen(b, bounds));
+}
+
+function coarsen(from: Bounds, bounds: readonly number[]): Bounds {
+  const counts = new Array<number>(bounds.length + 1).fill(0);
+  let bucket = 0;
+  from.counts.forEach((times, i) => {
+    const upper = from.bounds[i] ?? Infinity;
+    while (bucket < bounds.length && bounds[bucket]! < upper) bucket++;
+    counts[bucket]! += times;
+  });
+  return { bounds, counts };
+}
+
+/**
+ * Quantile `q` as PromQL's `histogram_quantile` gives it: linear inside the bucket, from 0 in a first
+ * bucket whose bound is above zero, and the last bound for what lies above it. `null` when nothing
+ * was counted or there is no bound to answer with.
+ *
+ * @throws {RangeError} If `q` is outside `[0, 1]`.
+ */
+export function boundsQuantile({ bounds, counts }: Bounds, q: number): number | null {
+  if (!(q >= 0 && q <= 1)) {
+    throw new RangeError(`Cannot take a quantile: q must be in [0, 1]: got ${q}`);
+  }
+  const total = counts.reduce((sum, times) => sum + times, 0);
+  if (total === 0 || bounds.length === 0) return null;
+  const rank = q * total;
+  let below = 0;
+  let bucket = 0;
+  while (bucket < bounds.length && below + counts[bucket]! < rank) below += counts[bucket++]!;
+  if (bucket === bounds.length) return bounds[bucket - 1]!;
+  const upper = bounds[bucket]!;
+  if (bucket === 0 && upper <= 0) return upper;
+  const lower = bucket === 0 ? 0 : bounds[bucket - 1]!;
+  const inside = counts[bucket]!;
+  if (inside === 0) return lower;
+  // Rounding may step over the bound, and the next bucket's quantiles start there.
+  return Math.min(upper, lower + (upper - lower) * ((rank - below) / inside));
+}

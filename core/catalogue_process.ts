@@ -1,0 +1,157 @@
+/** Metrics of the workload's processes. */
+
+import type { CatalogueEntry } from "./catalogue.ts";
+
+const tags = ["process.pid"];
+
+/** The catalogue's entries of a process: read once a second from `/proc/<pid>`. */
+export const PROCESS_METRICS: readonly CatalogueEntry[] = [
+  {
+    name: "process_cpu_usage_percent",
+    type: "gauge",
+    unit: "percent",
+    tags,
+    meaning: "Share of all the host's processors that the process had in the last second.",
+    read: "One thread that never waits has 100 / host.cpu_count percent: 12.5 on 8 processors. " +
+      "Absent in the process's first sample, as it takes two readings.",
+    act: "A process that sits at exactly one processor's share is bound by one thread: move work " +
+      "to other threads or processes, or to the GPU (tokenizing, sampling, augmenting).",
+  },
+  {
+    name: "process_user_cpu_seconds",
+    type: "counter",
+    unit: "seconds",
+    tags,
+    meaning: "Processor time of all threads in the program's own code.",
+    read:
+      "All since the process's start, in steps of 0.01 s. What it used after its last reading " +
+      "(up to a second before its end) and processes that lived between two readings are not seen.",
+    act:
+      "Divide by the window's length for the mean number of busy threads. Sample the process's " +
+      "stacks to see where they are.",
+  },
+  {
+    name: "process_system_cpu_seconds",
+    type: "counter",
+    unit: "seconds",
+    tags,
+    meaning: "Processor time of all threads in the kernel on the process's behalf.",
+    read: "As process_user_cpu_seconds. Polling a driver, page faults and copies count here.",
+    act:
+      "More than about a fifth of the user time: look for small reads and writes, memory mapped " +
+      "and unmapped again and again, or busy waiting for the GPU.",
+  },
+  {
+    name: "process_memory_usage_bytes",
+    type: "gauge",
+    unit: "bytes",
+    tags,
+    meaning: "Memory of the process that is in RAM (resident set).",
+    read: "Pages shared between processes count in each: the sum over processes is too high. GPU " +
+      "memory is not in it. Absent when the process may not be read.",
+    act: "Steady growth is a leak or a growing cache. Equal growth in all loader workers: Python " +
+      "objects copied on write; keep data in arrays.",
+  },
+  {
+    name: "process_memory_virtual_bytes",
+    type: "gauge",
+    unit: "bytes",
+    tags,
+    meaning: "Address space that the process has reserved.",
+    read:
+      "CUDA reserves far more than it uses: large is normal and costs nothing. Never add it up.",
+    act: "None, unless a limit on address space makes allocations fail.",
+  },
+  {
+    name: "process_threads",
+    type: "gauge",
+    unit: "threads",
+    tags,
+    meaning: "Threads of the process.",
+    read:
+      "Most may sleep. A sum over processes far above host.cpu_count matters only together with " +
+      "involuntary switches or cpu pressure.",
+    act:
+      "Growing without end: threads leak. Every worker with as many threads as processors: set " +
+      "OMP_NUM_THREADS.",
+  },
+  {
+    name: "process_context_switches_voluntary_total",
+    type: "counter",
+    unit: null,
+    tags,
+    meaning: "Times that a thread of the process gave its processor away because it had to wait.",
+    read:
+      "Added up over threads. A process with more than 16 threads (fewer where there are more than " +
+      "8 processes) is read every tenth second; " +
+      "switches of a thread after its last reading are not seen.",
+    act: "Tens of thousands a second: threads hand work over in too small pieces, or fight for a " +
+      "lock (the GIL). Batch the work.",
+  },
+  {
+    name: "process_context_switches_involuntary_total",
+    type: "counter",
+    unit: null,
+    tags,
+    meaning: "Times that a thread of the process lost its processor while it still had work.",
+    read: "As process_context_switches_voluntary_total.",
+    act: "Many: more busy threads than processors, or a container's limit. Use fewer threads, or " +
+      "pin the process that feeds the GPU.",
+  },
+  {
+    name: "process_io_read_bytes",
+    type: "counter",
+    unit: "bytes",
+    tags,
+    meaning: "Bytes that the process got from read calls: files, pipes, terminals.",
+    read:
+      "The page cache's answers included; memory-mapped files and most socket receives are not. " +
+      "The kernel adds a child's count to its parent when the parent has waited for it: do not add " +
+      "a parent to its ended children. Absent when the process may not be read (another user).",
+    act: "Compare with process_storage_read_bytes: a large rest came from the page cache, so " +
+      "faster disks will not help.",
+  },
+  {
+    name: "process_io_write_bytes",
+    type: "counter",
+    unit: "bytes",
+    tags,
+    meaning: "Bytes that the process gave to write calls: files, pipes, terminals.",
+    read: "As process_io_read_bytes.",
+    act:
+      "High without a checkpoint: logging, or data passed between processes through pipes; use " +
+      "shared memory.",
+  },
+  {
+    name: "process_storage_read_bytes",
+    type: "counter",
+    unit: "bytes",
+    tags,
+    meaning: "Bytes that storage had to read for the process.",
+    read: "Page faults of memory-mapped files included, answers of the page cache not. Ended " +
+      "children count in their parent, as with process_io_read_bytes.",
+    act:
+      "High all the time: the data set does not fit in memory, or is read at random. High only " +
+      "at the start: loading weights; place them on local disks.",
+  },
+  {
+    name: "process_storage_write_bytes",
+    type: "counter",
+    unit: "bytes",
+    tags,
+    meaning: "Bytes of the page cache that the process made to be written to storage.",
+    read: "Counted when a page turns dirty, not when it is written; a file deleted at once was " +
+      "still counted.",
+    act: "As host_disk_write_bytes; this tells which process it is.",
+  },
+  {
+    name: "process_open_descriptors",
+    type: "gauge",
+    unit: "descriptors",
+    tags,
+    meaning: "Files, sockets and devices that the process has open.",
+    read: "Before Linux 6.2 read every tenth second. Absent when the process may not be read " +
+      "(another user).",
+    act: "Steady growth is a leak; it ends in 'Too many open files'.",
+  },
+];

@@ -1,0 +1,103 @@
+/** Metrics of the profiler itself: what it could not see, and what it costs. */
+
+import type { CatalogueEntry } from "./catalogue.ts";
+
+/** The catalogue's entries of the profiler. */
+export const PROFILER_METRICS: readonly CatalogueEntry[] = [
+  {
+    name: "profiler_capture_state",
+    type: "gauge",
+    unit: null,
+    tags: ["capture", "reason"],
+    meaning:
+      "Whether one kind of signal is captured: 1 is captured, 0 is not, and reason says why.",
+    read:
+      "Read it before a missing metric is taken for zero: where it is 0, absence says nothing " +
+      "about the workload.",
+    act:
+      "Do what reason asks for (another tool holds the GPU's profiling interface, a library is " +
+      "missing), and run again.",
+  },
+  {
+    name: "profiler_dropped_series_total",
+    type: "counter",
+    unit: null,
+    tags: [],
+    meaning: "Recordings of new series that were refused because the instance had its limit of " +
+      "series, all of them in use.",
+    read: "0 is the normal answer. Above 0, series that came late are missing as a whole; those " +
+      "there are right.",
+    act: "Scrape fewer metrics, or fewer tag values.",
+  },
+  {
+    name: "profiler_evicted_series_total",
+    type: "counter",
+    unit: null,
+    tags: [],
+    meaning: "Series that were silent and made room for new ones at the limit of series.",
+    read:
+      "0 is the normal answer. Above 0, ended processes left the local report early; if one of " +
+      "the series returns, its local total counts from then. What was uploaded is whole.",
+    act: "Read a workload that starts thousands of short processes in hosted windows.",
+  },
+  {
+    name: "profiler_skipped_ticks_total",
+    type: "counter",
+    unit: null,
+    tags: [],
+    meaning: "Seconds without a sample because the one before was still being taken.",
+    read: "Counters lose nothing; gauges are older than a second.",
+    act: "The machine is overloaded, or a source answers slowly. If it grows all the time, leave " +
+      "the profiler a processor.",
+  },
+  {
+    name: "profiler_cpu_seconds",
+    type: "counter",
+    unit: "seconds",
+    tags: [],
+    meaning: "Processor time of the profiler itself.",
+    read: "Divide by the window's length: 0.01 is one percent of one processor.",
+    act: "If it matters beside the workload, report it: it should stay near 0.01 a second.",
+  },
+  {
+    name: "profiler_memory_usage_bytes",
+    type: "gauge",
+    unit: "bytes",
+    tags: [],
+    meaning: "Memory of the profiler itself that is in RAM.",
+    read: "About half of it is program text that all Deno processes share.",
+    act: "None, unless it grows without end.",
+  },
+  {
+    name: "profiler_upload_pending_windows",
+    type: "gauge",
+    unit: "windows",
+    tags: [],
+    meaning: "Windows of measurements that are on disk and not yet acknowledged by the hosted API.",
+    read:
+      "0 or 1 is normal. Growing: the hosted API is out of reach and hosted reads lag by that " +
+      "much; nothing is lost. Absent: there is no upload.",
+    act: "Check the network and SERVICE_API_BASE; the local endpoint is complete meanwhile.",
+  },
+  {
+    name: "profiler_upload_failures_total",
+    type: "counter",
+    unit: null,
+    tags: [],
+    meaning: "Attempts to upload that got no answer, or a server error.",
+    read: "Each is tried again; on its own it loses nothing. Absent: there is no upload.",
+    act: "Growing without pause: see profiler_upload_pending_windows.",
+  },
+  {
+    name: "profiler_upload_rejected_windows_total",
+    type: "counter",
+    unit: null,
+    tags: [],
+    meaning: "Windows that the hosted API refused for good and that are kept aside.",
+    read:
+      "0 is the only good answer: above it the hosted totals lack these windows. Absent: there " +
+      "is no upload.",
+    act:
+      "Read the server's answer in errors, and beside the window in the spool's folder rejected.",
+  },
+];

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { catalogue, describe } from "./catalogue.ts";
+
+Deno.test("every metric has one entry, found by its name", () => {
+  for (const entry of catalogue) assert.equal(describe(entry.name), entry);
+  assert.equal(new Set(catalogue.map(({ name }) => name)).size, catalogue.length);
+  assert.equal(describe("no_such_metric"), undefined);
+});
+
+Deno.test("names are snake_case and end in the unit, and plain counts in total", () => {
+  for (const { name, type, unit } of catalogue) {
+    assert.match(name, /^[a-z]+(_[a-z]+)+$/);
+    if (unit !== null) assert.ok(name.endsWith(`_${unit}`), name);
+    else if (type === "counter") assert.match(name, /_total$/);
+  }
+});
+
+Deno.test("every entry says in whole sentences what it is, how to read it and what to do", () => {
+  for (const { name, meaning, read, act } of catalogue) {
+    for (const text of [meaning, read, act]) {
+      assert.match(text, /^[A-Z0-9a-z].*[.)]$/, `${name}: ${text}`);
+      assert.doesNotMatch(text, / {2}|\n/, `${name}: ${text}`);
+    }
+  }
+});
+
+Deno.test("tags that tell series apart are named once each", () => {
+  for (const { name, tags } of catalogue) assert.equal(new Set(tags).size, tags.length, name);
+});
+
+Deno.test("every metric that the interface names is explained", () => {
+  const types = Object.fromEntries(catalogue.map(({ name, type }) => [name, type]));
+  assert.equal(types.cuda_graph_trace_mode, "gauge");
+  assert.equal(types.cuda_kernels_nanoseconds, "profile");
+  assert.equal(types.cuda_graphs_nanoseconds, "profile");
+  assert.equal(types.rocm_kernels_nanoseconds, "profile");
+  assert.equal(types.gpu_utilization_percent, "gauge");
+  assert.equal(types.cuda_memcpy_bytes, "counter");
+});

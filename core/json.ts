@@ -1,0 +1,75 @@
+/** JSON that keeps 64-bit integers exact: a `bigint` is written as a plain integer and read back as one. */
+
+// TypeScript does not know these parts of ECMAScript yet.
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+const parseWithSource = JSON.parse as unknown as (text: string, reviver: SourceReviver) => unknown;
+
+/** Text of `value` with every `bigint` written as a plain JSON integer. */
+export function encode(value: unknown): string {
+  return JSON.stringify(value, (_key, v) => typeof v === "bigint" ? rawJSON(String(v)) : v);
+}
+
+/**
+ * Value of the JSON `text`: an integer under a key that ends in `_ns` is a `bigint`, and so is any
+ * other integer past 2^53; every other number, and an integer too large for any double, is a `number`.
+ *
+ * @throws {SyntaxError} If `text` is not JSON, or nested too deeply.
+ */
+export function decode(text: string): unknown {
+  try {
+    return decodeFast(text) ?? parseWithSource(text, reviveExact);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw new SyntaxError("Cannot decode JSON: it is nested too deeply", { cause: error });
+    }
+    throw error;
+  }
+}
+
+const NANOSECONDS = /(_ns"\s*:\s*)(-?(?:0|[1-9]\d{0,18}))(?![\d.eE])/g;
+/** A string where nanoseconds stand, or a letter of `_ns` written as an escape. */
+const TEXT_NANOSECONDS = /_ns"\s*:\s*"|\\u00(?:5[fF]|6[eE]|73)/;
+const LONG_INTEGER = /(?:^|[:[,])\s*-?\d{16}/;
+
+/**
+ * Three times as fast as a reviver: writes the nanoseconds as strings, parses, turns them into bigints.
+ * A quote ends `_ns` only where a string ends, so the pattern cannot match inside one. `undefined`
+ * where the text holds anything that this way could mistake, or is not JSON: the reviver decides
+ * then, and its message shows the text as it was given.
+ */
+function decodeFast(text: string): unknown {
+  if (TEXT_NANOSECONDS.test(text)) return undefined;
+  const quoted = text.replace(NANOSECONDS, '$1"$2"');
+  if (LONG_INTEGER.test(quoted)) return undefined;
+  const value = parsed(quoted);
+  return reviveNanoseconds(value) ? value : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function reviveNanoseconds(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every(reviveNanoseconds);
+  const fields = value as Record<string, unknown>;
+  for (const key in fields) {
+    const field = fields[key];
+    if (key.endsWith("_ns")) {
+      if (typeof field === "number") return false;
+      if (typeof field === "string") fields[key] = BigInt(field);
+    }
+    if (typeof field === "object" && !reviveNanoseconds(field)) return false;
+  }
+  return true;
+}
+
+function reviveExact(key: string, value: unknown, { source = "" }: { source?: string }): unknown {
+  if (!Number.isFinite(value) || !/^-?\d+$/.test(source)) return value;
+  return key.endsWith("_ns") || !Number.isSafeInteger(value) ? BigInt(source) : value;
+}

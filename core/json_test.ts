@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { decode, encode } from "./mod.ts";
+import "./testdata/arbitrary.ts";
+
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+const parse = JSON.parse as unknown as (text: string, reviver: Reviver) => unknown;
+
+/** What `decode` promises, stated plainly. */
+function reference(text: string): unknown {
+  return parse(text, (key, value, { source = "" }) => {
+    if (!Number.isFinite(value) || !/^-?\d+$/.test(source)) return value;
+    return key.endsWith("_ns") || !Number.isSafeInteger(value) ? BigInt(source) : value;
+  });
+}
+
+const keys = fc.constantFrom(
+  '"a_ns"',
+  '"_ns"',
+  '"a_n\\u0073"',
+  '"a\\u005Fns"',
+  '"a_ns\\""',
+  '"\\\\_ns"',
+  '"__proto__"',
+  '"x"',
+);
+const scalars = fc.oneof(
+  fc.constantFrom(
+    ...["0", "-0", "5", "-7", "1.0", "1e3", "-1E-2", "0.5", "123456789012345678901", "null"],
+    ...["9007199254740991", "9007199254740992", "-9223372036854775808", "9".repeat(400), "true"],
+    ...['""', '"1"', '"x_ns"', '"_ns\\": 5"', '": 5"', '", 9007199254740993,"', '"\\u0000"'],
+  ),
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n }).map(String),
+  fc.json({ maxDepth: 1 }),
+);
+const space = fc.constantFrom("", "", "", " ", "\n", "\t\r ");
+
+const { text: texts } = fc.letrec<{ text: string; list: string; object: string }>((tie) => ({
+  text: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    scalars,
+    tie("list"),
+    tie("object"),
+  ),
+  list: fc.tuple(space, fc.array(tie("text"), { maxLength: 4 }))
+    .map(([gap, items]) => `[${gap}${items.join(`${gap},${gap}`)}${gap}]`),
+  object: fc.tuple(space, fc.array(fc.tuple(keys, tie("text")), { maxLength: 4 }))
+    .map(([gap, fields]) =>
+      `{${gap}${fields.map(([key, value]) => `${key}${gap}:${gap}${value}`).join(`,${gap}`)}}`
+    ),
+}));
+
+const tokens = fc.constantFrom(
+  ...['"', "\\", "_ns", '_ns":', '_ns"', "0", "9", "-", ".", "e", ",", ":", "[", "]", "{", "}"],
+  ...["\u00a0", "\u0000", "\n", "null", "", "", ""],
+);
+const brokenTexts = fc.tuple(texts, fc.nat(), fc.nat({ max: 2 }), tokens)
+  .map(([text, at, gone, token]) => {
+    const cut = at % (text.length + 1);
+    return text.slice(0, cut) + token + text.slice(cut + gone);
+  });
+
+Deno.test("every 64-bit integer comes back, wherever it stands", () => {
+  const integers = fc.oneof(
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n }),
+    fc.constantFrom(
+      0n,
+      -1n,
+      2n ** 53n - 1n,
+      2n ** 53n,
+      2n ** 53n + 1n,
+      2n ** 63n - 1n,
+      -(2n ** 63n),
+    ),
+  );
+  fc.assert(fc.property(integers, (integer) => {
+    const text = encode({ at_ns: integer, other: integer, list: [integer] });
+    assert.equal(text, `{"at_ns":${integer},"other":${integer},"list":[${integer}]}`);
+    const read = decode(text) as { at_ns: bigint; other: bigint; list: bigint[] };
+    assert.equal(read.at_ns, integer);
+    const safe = Number.isSafeInteger(Number(integer));
+    for (const value of [read.other, read.list[0], decode(String(integer))]) {
+      assert.equal(value, safe ? Number(integer) : integer);
+    }
+  }));
+});
+
+Deno.test("decoding is what a plain reviver makes of any JSON", () => {
+  fc.assert(
+    fc.property(texts, (text) => assert.deepEqual(decode(text), reference(text))),
+    { numRuns: 3000 },
+  );
+});
+
+Deno.test("decoding refuses exactly what JSON.parse refuses", () => {
+  fc.assert(
+    fc.property(brokenTexts, (text) => {
+      let expected: unknown;
+      try {
+        expected = reference(text);
+      } catch {
+        assert.throws(() => decode(text), SyntaxError);
+        return;
+      }
+      assert.deepEqual(decode(text), expected);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+Deno.test("any JSON value comes back", () => {
+  fc.assert(fc.property(fc.jsonValue(), (value) => {
+    assert.deepEqual(decode(encode({ value })), reference(JSON.stringify({ value })));
+  }));
+});
+
+Deno.test("a number is a bigint only where a double would lose it, or under a key in _ns", () => {
+  const cases: [text: string, value: unknown][] = [
+    ["9007199254740991", 9007199254740991],
+    ["9007199254740993", 9007199254740993n],
+    ['{"a_ns":5}', { a_ns: 5n }],
+    ['{"a_ns":-0}', { a_ns: 0n }],
+    ['{"a_ns":1.0}', { a_ns: 1 }],
+    ['{"a_ns":1e3}', { a_ns: 1000 }],
+    ['{"a_ns":[5]}', { a_ns: [5] }],
+    ['{"a_ns":"5"}', { a_ns: "5" }],
+    ['{"a\\u005fns":"5"}', { a_ns: "5" }],
+    ['{"a_ns":1,"a_ns":2}', { a_ns: 2n }],
+    [`{"a_ns":${"9".repeat(309)}}`, { a_ns: Infinity }],
+    ["null", null],
+  ];
+  for (const [text, value] of cases) assert.deepEqual(decode(text), value, text);
+});
+
+Deno.test("a key __proto__ is a key like any other", () => {
+  const read = decode('{"__proto__":{"a_ns":1}}') as object;
+  assert.equal(Object.getPrototypeOf(read), Object.prototype);
+  assert.deepEqual(Object.entries(read), [["__proto__", { a_ns: 1n }]]);
+});
+
+Deno.test("a refusal shows the text as it was given", () => {
+  assert.throws(() => decode('{"a_ns":5,}'), { name: "SyntaxError", message: /position 10\b/ });
+});
+
+Deno.test("what is nested too deeply is refused, not a crash", () => {
+  for (const text of ["[".repeat(1e6) + "]".repeat(1e6), '{"a_ns":"1","b":' + "[".repeat(1e6)]) {
+    assert.throws(() => decode(text), SyntaxError);
+  }
+});
+
+Deno.test("a number of a million digits is read in no time", () => {
+  const digits = "9".repeat(1e6);
+  assert.deepEqual(decode(`{"a_ns":${digits},"b":${digits}}`), { a_ns: Infinity, b: Infinity });
+});

@@ -1,0 +1,37 @@
+/** The limits of one instance: generous, and counted in the payload where one is hit. */
+
+/** Series of one instance; further ones are not recorded, `profiler_dropped_series_total` counts them. */
+export const MAX_SERIES = 20_000;
+
+/** Frames of one profile; what further ones measure goes to the frame {@linkcode OTHER_FRAME}. */
+export const MAX_FRAMES = 4_096;
+
+/** The frame that stands for all those past {@linkcode MAX_FRAMES}. */
+export const OTHER_FRAME = "(other)";
+
+/** Characters of a metric, frame, tag key or resource kind. */
+export const MAX_NAME_LENGTH = 4_096;
+
+/** Characters of a tag's or an attribute's value. */
+export const MAX_VALUE_LENGTH = 65_536;
+
+/** Tags of one series, and tags or attributes of one resource or instance. */
+export const MAX_TAGS = 64;
+
+/** Resources of one instance. */
+export const MAX_RESOURCES = 20_000;
+
+/** Warnings and errors that are kept: the newest. */
+export const MAX_ERRORS = 100;
+
+/** Characters of an error's message or exception. */
+export const MAX_ERROR_LENGTH = 65_536;
+
+/** Largest magnitude of a value, so that no sum of values overflows a double. */
+export const MAX_MAGNITUDE = 1e300;
+
+/** Bytes of an upload as sent. */
+export const MAX_UPLOAD_BYTES: number = 8 * 2 ** 20;
+
+/** Bytes of an upload once inflated. */
+export const MAX_INFLATED_BYTES: number = 64 * 2 ** 20;

@@ -1,0 +1,155 @@
+/** The shapes of the signals interface, sections 2.1 to 2.5, and of the problem document. */
+
+import type { Quantity } from "./sum.ts";
+import type { Tags } from "./tags.ts";
+
+/** Newest sampled value in the window. */
+export interface GaugeStats {
+  /** The value, in the metric's own unit; 0 is measured zero. */
+  value: Quantity;
+}
+
+/** Increase over the window. */
+export interface CounterStats {
+  /** The increase, in the metric's own unit. */
+  total: Quantity;
+}
+
+/** Distribution over the window; `null` is "not measured". */
+export interface HistogramStats {
+  /** How many values were counted; exact. */
+  count: number;
+  /** Their sum; exact. */
+  sum: Quantity;
+  /** The smallest; `null` where the source keeps none or nothing was counted. */
+  min: number | null;
+  /** The largest; `null` where the source keeps none or nothing was counted. */
+  max: number | null;
+  /** `sum / count`, or 0 when nothing was counted. */
+  mean: number;
+  /** The median, as its bin has it; `null` where the source keeps no buckets or nothing was counted. */
+  p50: number | null;
+  /** The 95th percentile, likewise. */
+  p95: number | null;
+}
+
+/** One named share of a profile: its cumulative value and the number of samples behind it. */
+export interface Frame {
+  /** What was measured, such as a kernel's symbol. */
+  name: string;
+  /** The increase, in the profile's own unit. */
+  value: Quantity;
+  /** How many samples it comes from. */
+  samples: number;
+}
+
+/** Cumulative values by frame, largest first. */
+export interface ProfileStats {
+  /** By value, largest first. */
+  frames: Frame[];
+}
+
+/** What every metric has, whatever its type. */
+export interface MetricOf<Type extends string, Stats> {
+  /** Metric name: snake_case, its unit last. */
+  name: string;
+  /** Metric type, which says what `stats` holds. */
+  type: Type;
+  /** Tags that identify the series, such as `process.pid`. */
+  tags: Tags;
+  /** What was measured over the window. */
+  stats: Stats;
+  /** Last update, epoch nanoseconds. */
+  updated_ns: bigint;
+}
+
+/** One measured series (2.2), told apart by `type`. */
+export type Metric =
+  | MetricOf<"gauge", GaugeStats>
+  | MetricOf<"counter", CounterStats>
+  | MetricOf<"histogram", HistogramStats>
+  | MetricOf<"profile", ProfileStats>;
+
+/** A warning or error of the workload, or of the profiler itself (2.3). */
+export interface ErrorEntry {
+  /** Severity. */
+  level: "warning" | "error";
+  /** What happened, in one text. */
+  message: string;
+  /** Traceback, or the empty string when there is none. */
+  exception: string;
+  /** Log time, epoch nanoseconds. */
+  log_ns: bigint;
+  /** Where it comes from, such as `process.pid`; absent when not known. */
+  tags?: Tags;
+}
+
+/** Something measured: a host, a process, a device (2.4). */
+export interface Resource {
+  /** Kind of resource: `host`, `process` or `device`. */
+  kind: string;
+  /** Tags that identify it among its kind, such as `device.uuid`; none for the host. */
+  tags: Tags;
+  /** What describes it, such as `device.name`. */
+  attributes: Tags;
+  /** Epoch seconds. */
+  first_seen_ts: number;
+  /** Epoch seconds. */
+  last_seen_ts: number;
+}
+
+/** What both `/signals` endpoints answer (2.1). */
+export interface Signals {
+  /** The profiler that answers; local only. */
+  profiler?: { version: string };
+  /** The service that answers; hosted only. */
+  platform?: { version: string };
+  /** Snapshot instant, epoch nanoseconds. */
+  payload_ns: bigint;
+  /** Where every cumulative value starts, epoch nanoseconds. */
+  start_ns: bigint;
+  /** Tags of the instance. */
+  context: Tags;
+  /** Every series with data, by name and tags. */
+  metrics: Metric[];
+  /** The most recent warnings and errors up to the snapshot instant, newest first. */
+  errors: ErrorEntry[];
+  /** What was measured, by kind and tags. */
+  resources: Resource[];
+}
+
+/** One run of the profiler that has reported (2.5). */
+export interface Instance {
+  /** Equals the tag `instance.id`. */
+  instance_id: string;
+  /** Identifier of the instance's resource. */
+  resource_id: string;
+  /** Everything the run was tagged with, such as `host.name`. */
+  tags: Tags;
+  /** What describes the run, such as `process.command_line`. */
+  attributes: Tags;
+  /** Epoch seconds. */
+  first_seen_ts: number;
+  /** Epoch seconds. */
+  last_seen_ts: number;
+}
+
+/** Answer of `GET /api/v1/instances`. */
+export interface InstanceList {
+  /** Those that reported in the span asked for. */
+  instances: Instance[];
+}
+
+/** Body of every refusal (RFC 9457, `application/problem+json`). */
+export interface Problem {
+  /** Kind of problem: a URI, or `about:blank` where the status says it all. */
+  type: string;
+  /** The kind in a few words. */
+  title: string;
+  /** HTTP status. */
+  status: number;
+  /** What is wrong and how to mend it. */
+  detail: string;
+  /** The parameters or body paths at fault. */
+  errors: { parameter: string; message: string }[];
+}

@@ -1,0 +1,127 @@
+/** What a window looks like to a reader: the payload of both `/signals` endpoints. */
+
+import { binQuantile } from "./bins.ts";
+import { boundsQuantile } from "./bounds.ts";
+import type { HistogramStats, Metric, ProfileStats, Resource, Signals } from "./payload.ts";
+import { quantity, rounded } from "./sum.ts";
+import { type Tags, tagsKey } from "./tags.ts";
+import type { HistogramSeries, ProfileSeries, Series, Window } from "./window.ts";
+
+/** Who answers, for which instance, and which part of the window. */
+export interface SnapshotOptions {
+  /** Tags of the instance. */
+  context: Tags;
+  /** The profiler that answers; local only. */
+  profiler?: { version: string };
+  /** The service that answers; hosted only. */
+  platform?: { version: string };
+  /** Base of the cumulative values, when it is not the start of the window. */
+  start_ns?: bigint;
+  /** Snapshot instant, when it is not the end of the window. */
+  payload_ns?: bigint;
+  /** Series last updated before this instant are left out. */
+  updatedSince_ns?: bigint;
+  /** Part of the metrics, as the query asked for. */
+  selection?: Selection;
+}
+
+/** Which metrics a query wants, and how much of their profiles. */
+export interface Selection {
+  /** Metric names; one that ends in `*` stands for all that start so. Absent: all. */
+  metrics?: readonly string[];
+  /** Frames of each profile, largest first. Absent: all. */
+  top?: number;
+}
+
+/** The payload that `window` is, metrics sorted by name and tags, errors newest first. */
+export function snapshot(window: Window, options: SnapshotOptions): Signals {
+  const { profiler, platform, context, updatedSince_ns = 0n, selection = {} } = options;
+  const wanted = matcher(selection.metrics);
+  return {
+    ...(profiler && { profiler }),
+    ...(platform && { platform }),
+    payload_ns: options.payload_ns ?? window.to_ns,
+    start_ns: options.start_ns ?? window.from_ns,
+    context,
+    metrics: [...window.series.values()]
+      .filter((series) => series.updated_ns >= updatedSince_ns && wanted(series.name))
+      .sort(byNameAndTags)
+      .map((series) => metric(series, selection.top)),
+    errors: window.errors.toReversed(),
+    resources: [...window.resources.values()].sort(byKindAndTags),
+  };
+}
+
+function matcher(names: readonly string[] | undefined): (name: string) => boolean {
+  if (!names) return () => true;
+  const exact = new Set(names);
+  const prefixes = names.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
+  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+function metric(series: Series, top: number | undefined): Metric {
+  const { name, type, tags, updated_ns } = series;
+  switch (type) {
+    case "gauge":
+      return { name, type, tags, stats: { value: series.value }, updated_ns };
+    case "counter":
+      return { name, type, tags, stats: { total: quantity(series.total) }, updated_ns };
+    case "histogram":
+      return { name, type, tags, stats: histogramStats(series), updated_ns };
+    case "profile":
+      return { name, type, tags, stats: profileStats(series, top), updated_ns };
+  }
+}
+
+function histogramStats(series: HistogramSeries): HistogramStats {
+  const { count, sum } = series;
+  if (count === 0) {
+    return { count, sum: quantity(sum), min: null, max: null, mean: 0, p50: null, p95: null };
+  }
+  return {
+    count,
+    sum: quantity(sum),
+    min: series.min,
+    max: series.max,
+    mean: rounded(sum) / count,
+    p50: quantile(series, 0.5),
+    p95: quantile(series, 0.95),
+  };
+}
+
+/**
+ * Value below which the fraction `q` of the distribution lies, within what its buckets resolve:
+ * `null` when nothing was counted or the source keeps no buckets.
+ *
+ * @throws {RangeError} If `q` is outside `[0, 1]`.
+ */
+export function quantile(
+  { buckets, min, max }: Pick<HistogramSeries, "buckets" | "min" | "max">,
+  q: number,
+): number | null {
+  if (buckets === null) return null;
+  if ("bounds" in buckets) return boundsQuantile(buckets, q);
+  const value = binQuantile(buckets.bins, q);
+  return value === null ? null : Math.min(max ?? Infinity, Math.max(min ?? -Infinity, value));
+}
+
+function profileStats({ frames }: ProfileSeries, top: number | undefined): ProfileStats {
+  const sorted = Array.from(
+    frames,
+    ([name, { value, samples }]) => ({ name, value: quantity(value), samples }),
+  ).sort((a, b) => a.value < b.value ? 1 : a.value > b.value ? -1 : compare(a.name, b.name));
+  return { frames: sorted.slice(0, top) };
+}
+
+function byNameAndTags(a: Series, b: Series): number {
+  return compare(a.name, b.name) || compare(tagsKey(a.tags), tagsKey(b.tags)) ||
+    compare(a.type, b.type);
+}
+
+function byKindAndTags(a: Resource, b: Resource): number {
+  return compare(a.kind, b.kind) || compare(tagsKey(a.tags), tagsKey(b.tags));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,63 @@
+/** Tag strings (`k1:v1;k2:v2`) and the identity that tags give to a series. */
+
+/** What identifies a series or a resource beside its name: string to string. */
+export type Tags = Readonly<Record<string, string>>;
+
+/**
+ * Tags that `text` lists as `k1:v1;k2:v2`. A value may hold colons; `;`, `%` and a colon in a key
+ * are percent-encoded.
+ *
+ * @throws {RangeError} If a pair has no colon or no key, a key comes twice, or an escape is broken.
+ */
+export function parseTags(text: string): Tags {
+  const tags: Record<string, string> = Object.create(null);
+  for (const pair of text.split(";")) {
+    if (pair === "") continue;
+    const colon = pair.indexOf(":");
+    if (colon < 1) throw cannotRead(pair, "must be key:value");
+    const key = unescape(pair.slice(0, colon), pair);
+    if (key in tags) throw cannotRead(pair, "its key is given twice");
+    tags[key] = unescape(pair.slice(colon + 1), pair);
+  }
+  return { ...tags };
+}
+
+/** The tag string of `tags`, keys sorted; {@linkcode parseTags} gives the same tags back. */
+export function formatTags(tags: Tags): string {
+  return sortedEntries(tags)
+    .map(([key, value]) => `${escape(key).replaceAll(":", "%3A")}:${escape(value)}`)
+    .join(";");
+}
+
+/** Text that is equal for two sets of tags exactly when they hold the same pairs. */
+export function tagsKey(tags: Tags): string {
+  let key = keys.get(tags);
+  if (key === undefined) {
+    key = JSON.stringify(sortedEntries(tags));
+    keys.set(tags, key);
+  }
+  return key;
+}
+
+/** Tags are never changed once made, so the key of one object is made once. */
+const keys = new WeakMap<Tags, string>();
+
+function sortedEntries(tags: Tags): [string, string][] {
+  return Object.entries(tags).sort(([a], [b]) => a < b ? -1 : 1);
+}
+
+function escape(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll(";", "%3B");
+}
+
+function unescape(text: string, pair: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw cannotRead(pair, "a percent sign must start an escape such as %3B");
+  }
+}
+
+function cannotRead(pair: string, why: string): RangeError {
+  return new RangeError(`Cannot read the tag ${JSON.stringify(pair.slice(0, 80))}: ${why}`);
+}

@@ -1,0 +1,314 @@
+/** The upload body: one window of one instance, as the profiler sends it and the service takes it. */
+
+import { type Bins, isBinIndex } from "./bins.ts";
+import type { Bounds } from "./bounds.ts";
+import { encode } from "./json.ts";
+import { MAX_ERRORS, MAX_FRAMES, MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
+import type { ErrorEntry, Resource } from "./payload.ts";
+import {
+  at,
+  flag,
+  list,
+  mapped,
+  nanoseconds,
+  nullable,
+  object,
+  oneOf,
+  type Shape,
+  ShapeError,
+  text,
+  variants,
+  whole,
+} from "./shape.ts";
+import { double, errorEntry, name, resource, tags, value } from "./shapes.ts";
+import { isSum, type Quantity, type Sum } from "./sum.ts";
+import type { Tags } from "./tags.ts";
+import {
+  type Buckets,
+  type FrameSum,
+  resourceKey,
+  type Series,
+  seriesKey,
+  type Window,
+} from "./window.ts";
+
+/** One upload: a window, and of which instance it is. */
+export interface Upload {
+  /** 12 hex digits; the tag `instance.id`. */
+  instance_id: string;
+  /** Version of the profiler that measured. */
+  profiler_version: string;
+  /** The instance start, where its first window starts; epoch nanoseconds. */
+  start_ns: bigint;
+  /** Tags of the instance. */
+  tags: Tags;
+  /** Attributes of the instance, such as `process.command_line`. */
+  attributes: Tags;
+  /** Whether this is the instance's last window. */
+  final: boolean;
+  /** What changed since the window before it. */
+  window: Window;
+}
+
+/** Body of an upload: JSON text. */
+export function encodeUpload({ window, ...rest }: Upload): string {
+  return encode({ ...rest, window: windowBody(window) });
+}
+
+/** JSON text of a window, as an upload holds it and as the service may store it. */
+export function encodeWindow(window: Window): string {
+  return encode(windowBody(window));
+}
+
+/** A window as JSON has it: maps become arrays. */
+function windowBody(window: Window): unknown {
+  const { from_ns, to_ns, errors } = window;
+  return {
+    from_ns,
+    to_ns,
+    series: Array.from(window.series.values(), seriesBody),
+    resources: [...window.resources.values()],
+    errors,
+  };
+}
+
+function seriesBody(series: Series): unknown {
+  switch (series.type) {
+    case "histogram":
+      return { ...series, buckets: series.buckets && bucketsBody(series.buckets) };
+    case "profile":
+      return {
+        ...series,
+        frames: Array.from(series.frames, ([name, frame]) => ({ name, ...frame })),
+      };
+    default:
+      return series;
+  }
+}
+
+function bucketsBody(buckets: Buckets): unknown {
+  if ("bounds" in buckets) return { kind: "bounds", ...buckets };
+  const sorted = [...buckets.bins].sort(([a], [b]) => a - b);
+  return {
+    kind: "bins",
+    indexes: sorted.map(([index]) => index),
+    counts: sorted.map(([, times]) => times),
+  };
+}
+
+const times = whole(0);
+
+/** An exact sum: a number, or the parts of one that no double holds. */
+const sum: Shape<Sum> = {
+  schema: { anyOf: [value.schema, { type: "array", items: value.schema, minItems: 2 }] },
+  check(given, path = "") {
+    if (!Array.isArray(given)) return Number(value.check(given, path)) + 0;
+    const parts = given.map((part, i) => Number(value.check(part, `${path}[${i}]`)));
+    if (!isSum(parts)) {
+      throw new ShapeError(path, "must be a number, or the parts of an exact sum, largest first");
+    }
+    return parts;
+  },
+};
+
+/** A sum of what cannot shrink. */
+const increase = mapped(sum, (checked, path) => {
+  const first = typeof checked === "number" ? checked : checked[0]!;
+  if (first < 0) throw new ShapeError(path, `must not be negative: got ${first}`);
+  return checked;
+});
+
+const MAX_BUCKETS = 4_096;
+
+interface BinsBody {
+  kind: "bins";
+  indexes: number[];
+  counts: number[];
+}
+
+interface BoundsBody {
+  kind: "bounds";
+  bounds: number[];
+  counts: number[];
+}
+
+const bins: Shape<Buckets> = mapped(
+  object<BinsBody>({
+    kind: oneOf("bins"),
+    indexes: list(whole(-(2 ** 14), 2 ** 14), { max: 2 ** 15 }),
+    counts: list(times, { max: 2 ** 15 }),
+  }),
+  ({ indexes, counts }, path) => {
+    if (indexes.length !== counts.length) {
+      throw new ShapeError(
+        at(path, "counts"),
+        `must have one count for each of ${indexes.length} bins`,
+      );
+    }
+    const made: Bins = new Map();
+    indexes.forEach((index, i) => {
+      if (!isBinIndex(index)) {
+        throw new ShapeError(
+          `${at(path, "indexes")}[${i}]`,
+          `must be the index of a bin: got ${index}`,
+        );
+      }
+      if (i > 0 && index <= indexes[i - 1]!) {
+        throw new ShapeError(
+          `${at(path, "indexes")}[${i}]`,
+          "must be larger than the one before it",
+        );
+      }
+      made.set(index, counts[i]!);
+    });
+    return { bins: made };
+  },
+);
+
+const bounds: Shape<Buckets> = mapped(
+  object<BoundsBody>({
+    kind: oneOf("bounds"),
+    bounds: list(double, { max: MAX_BUCKETS }),
+    counts: list(times, { max: MAX_BUCKETS + 1 }),
+  }),
+  (given, path): Bounds => {
+    if (given.counts.length !== given.bounds.length + 1) {
+      throw new ShapeError(
+        at(path, "counts"),
+        `must have a count for each of ${given.bounds.length} bounds and one above`,
+      );
+    }
+    const unsorted = given.bounds.findIndex((bound, i) => i > 0 && bound <= given.bounds[i - 1]!);
+    if (unsorted > 0) {
+      throw new ShapeError(
+        `${at(path, "bounds")}[${unsorted}]`,
+        "must be larger than the one before it",
+      );
+    }
+    return { bounds: given.bounds, counts: given.counts };
+  },
+);
+
+const identity = { name, tags, updated_ns: nanoseconds };
+
+const frames = mapped(
+  list(object<FrameSum & { name: string }>({ name, value: sum, samples: times }), {
+    max: MAX_FRAMES + 1,
+  }),
+  (given, path) =>
+    keyed(given, path, ({ name }) => name, ({ value, samples }): FrameSum => ({ value, samples })),
+);
+
+const series: Shape<Series> = variants<Series>("type", {
+  gauge: object<{ name: string; type: "gauge"; tags: Tags; updated_ns: bigint; value: Quantity }>({
+    ...identity,
+    type: oneOf("gauge"),
+    value,
+  }),
+  counter: object<{ name: string; type: "counter"; tags: Tags; updated_ns: bigint; total: Sum }>({
+    ...identity,
+    type: oneOf("counter"),
+    total: increase,
+  }),
+  histogram: mapped(
+    object<Series & { type: "histogram" }>({
+      ...identity,
+      type: oneOf("histogram"),
+      count: times,
+      sum,
+      min: nullable(double),
+      max: nullable(double),
+      buckets: nullable(variants<Buckets>("kind", { bins, bounds })),
+    }),
+    (histogram, path) => {
+      const { count, buckets } = histogram;
+      if (buckets) {
+        const counts = "bins" in buckets ? [...buckets.bins.values()] : buckets.counts;
+        const inBuckets = counts.reduce((total, times) => total + times, 0);
+        if (inBuckets !== count) {
+          throw new ShapeError(
+            at(path, "count"),
+            `must be the sum of its buckets' counts, ${inBuckets}: got ${count}`,
+          );
+        }
+      }
+      return histogram;
+    },
+  ),
+  profile: object<Series & { type: "profile" }>({
+    ...identity,
+    type: oneOf("profile"),
+    frames,
+  }),
+});
+
+interface WindowBody {
+  from_ns: bigint;
+  to_ns: bigint;
+  series: Map<string, Series>;
+  resources: Map<string, Resource>;
+  errors: ErrorEntry[];
+}
+
+/** One window, as an upload holds it. */
+export const windowShape: Shape<Window> = mapped(
+  object<WindowBody>({
+    from_ns: nanoseconds,
+    to_ns: nanoseconds,
+    series: mapped(
+      list(series, { max: MAX_SERIES }),
+      (given, path) => keyed(given, path, seriesKey, (one) => one),
+    ),
+    resources: mapped(
+      list(resource, { max: MAX_RESOURCES }),
+      (given, path) => keyed(given, path, resourceKey, (one) => one),
+    ),
+    errors: list(errorEntry, { max: MAX_ERRORS }),
+  }),
+  (window, path) => {
+    if (window.to_ns <= window.from_ns) {
+      throw new ShapeError(at(path, "to_ns"), `must be after from_ns (${window.from_ns})`);
+    }
+    return window;
+  },
+);
+
+/** One upload. */
+export const uploadShape: Shape<Upload> = mapped(
+  object<Upload>({
+    instance_id: text({ pattern: "[0-9a-f]{12}" }),
+    profiler_version: text({ min: 1, max: 100 }),
+    start_ns: nanoseconds,
+    tags,
+    attributes: tags,
+    final: flag,
+    window: windowShape,
+  }),
+  (upload, path) => {
+    if (upload.window.from_ns < upload.start_ns) {
+      throw new ShapeError(
+        at(path, "window.from_ns"),
+        `must not be before start_ns (${upload.start_ns})`,
+      );
+    }
+    return upload;
+  },
+);
+
+/** A map of items that each must have a key of their own. */
+function keyed<T, V>(
+  items: readonly T[],
+  path: string,
+  key: (item: T) => string,
+  made: (item: T) => V,
+): Map<string, V> {
+  const map = new Map<string, V>();
+  items.forEach((item, i) => {
+    const itsKey = key(item);
+    if (map.has(itsKey)) {
+      throw new ShapeError(`${path}[${i}]`, "has the same identity as one before it");
+    }
+    map.set(itsKey, made(item));
+  });
+  return map;
+}

@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  binIndex,
+  decode,
+  encode,
+  encodeUpload,
+  encodeWindow,
+  MAX_ERRORS,
+  MAX_FRAMES,
+  ShapeError,
+  uploadShape,
+  windowShape,
+} from "./mod.ts";
+import { uploads } from "./testdata/arbitrary.ts";
+
+Deno.test("an upload comes back as it was", () => {
+  fc.assert(
+    fc.property(uploads, (upload) => {
+      const text = encodeUpload(upload);
+      const read = uploadShape.check(decode(text));
+      assert.deepEqual(read, upload);
+      assert.equal(encodeUpload(read), text);
+      assert.deepEqual(windowShape.check(decode(encodeWindow(upload.window))), upload.window);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+const identity = { name: "m", tags: {}, updated_ns: 5n };
+const histogram = {
+  ...identity,
+  type: "histogram",
+  count: 2,
+  sum: 3,
+  min: null,
+  max: null,
+  buckets: { kind: "bins", indexes: [binIndex(1), binIndex(2)], counts: [1, 1] },
+};
+const { indexes, counts } = histogram.buckets;
+const bounds = { kind: "bounds", bounds: [1, 2], counts: [1, 1, 0] };
+const window = {
+  from_ns: 1n,
+  to_ns: 5n,
+  series: [histogram] as unknown[],
+  resources: [] as unknown[],
+  errors: [] as unknown[],
+};
+const upload = {
+  instance_id: "0123456789ab",
+  profiler_version: "0.1.0",
+  start_ns: 1n,
+  tags: {},
+  attributes: {},
+  final: false,
+  window,
+};
+const withSeries = (...series: unknown[]) => ({ ...upload, window: { ...window, series } });
+const withBuckets = (buckets: unknown) => withSeries({ ...histogram, buckets });
+const profile = (frames: unknown[]) => withSeries({ ...identity, type: "profile", frames });
+const counter = (total: unknown) => withSeries({ ...identity, type: "counter", total });
+const frame = { name: "f", value: 1, samples: 1 };
+const resource = { kind: "host", tags: {}, attributes: {}, first_seen_ts: 1, last_seen_ts: 1 };
+const error = { level: "error", message: "m", exception: "", log_ns: 1n };
+
+Deno.test("what no schema can say is refused, and the refusal names the path", () => {
+  const cases: [body: unknown, message: string][] = [
+    [
+      { ...upload, window: { ...window, to_ns: 1n } },
+      "window.to_ns: must be after from_ns (1)",
+    ],
+    [
+      { ...upload, start_ns: 2n },
+      "window.from_ns: must not be before start_ns (2)",
+    ],
+    [
+      withSeries(histogram, histogram),
+      "window.series[1]: has the same identity as one before it",
+    ],
+    [
+      { ...upload, window: { ...window, resources: [resource, resource] } },
+      "window.resources[1]: has the same identity as one before it",
+    ],
+    [
+      profile([frame, { ...frame, value: 2 }]),
+      "window.series[0].frames[1]: has the same identity as one before it",
+    ],
+    [
+      withSeries({ ...histogram, count: 3 }),
+      "window.series[0].count: must be the sum of its buckets' counts, 2: got 3",
+    ],
+    [
+      withBuckets({ kind: "bins", indexes, counts: [2] }),
+      "window.series[0].buckets.counts: must have one count for each of 2 bins",
+    ],
+    [
+      withBuckets({ kind: "bins", indexes: [1, 8184], counts }),
+      "window.series[0].buckets.indexes[0]: must be the index of a bin: got 1",
+    ],
+    [
+      withBuckets({ kind: "bins", indexes: indexes.toReversed(), counts }),
+      "window.series[0].buckets.indexes[1]: must be larger than the one before it",
+    ],
+    [
+      withBuckets({ ...bounds, counts: [1, 1] }),
+      "window.series[0].buckets.counts: must have a count for each of 2 bounds and one above",
+    ],
+    [
+      withBuckets({ ...bounds, bounds: [2, 2] }),
+      "window.series[0].buckets.bounds[1]: must be larger than the one before it",
+    ],
+    [
+      counter(-1),
+      "window.series[0].total: must not be negative: got -1",
+    ],
+    [
+      counter([-(2 ** 60), 1]),
+      `window.series[0].total: must not be negative: got ${-(2 ** 60)}`,
+    ],
+    [
+      counter([1, 2]),
+      "window.series[0].total: must be a number, or the parts of an exact sum, largest first",
+    ],
+    [
+      { ...upload, start_ns: 1.5 },
+      "start_ns: must be whole epoch nanoseconds from 0 to 9223372036854775807: got 1.5",
+    ],
+  ];
+  for (const [body, message] of cases) {
+    assert.throws(() => uploadShape.check(decode(encode(body))), {
+      name: "ShapeError",
+      message: `Cannot accept ${message}`,
+    });
+  }
+});
+
+Deno.test("what is outside its type or limit is refused, and the refusal names the path", () => {
+  const cases: [body: unknown, path: string][] = [
+    [null, ""],
+    [[upload], ""],
+    [{ ...upload, instance_id: "0123456789AB" }, "instance_id"],
+    [{ ...upload, instance_id: "0123456789ab\n" }, "instance_id"],
+    [{ ...upload, final: "yes" }, "final"],
+    [{ ...upload, extra: 1 }, "extra"],
+    [{ ...upload, window: undefined }, "window"],
+    [{ ...upload, start_ns: 2n ** 63n }, "start_ns"],
+    [{ ...upload, start_ns: -1n }, "start_ns"],
+    [{ ...upload, tags: { "host.name": 5 } }, "tags.host.name"],
+    [{ ...upload, tags: { "": "v" } }, "tags (a key)"],
+    [{ ...upload, tags: { k: "x".repeat(10 * 2 ** 20) } }, "tags.k"],
+    [
+      { ...upload, tags: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [i, ""])) },
+      "tags",
+    ],
+    [withSeries({ ...histogram, type: "summary" }), "window.series[0].type"],
+    [withSeries({ ...histogram, count: -2 }), "window.series[0].count"],
+    [withSeries({ ...histogram, count: 2.5 }), "window.series[0].count"],
+    [withSeries({ ...histogram, sum: null }), "window.series[0].sum"],
+    [withSeries({ ...histogram, sum: NaN }), "window.series[0].sum"],
+    [withSeries({ ...histogram, min: 1e301 }), "window.series[0].min"],
+    [withBuckets({ ...bounds, kind: "other" }), "window.series[0].buckets.kind"],
+    [withBuckets({ ...bounds, counts: [3, -1, 0] }), "window.series[0].buckets.counts[1]"],
+    [
+      withBuckets({ kind: "bins", indexes: [2 ** 15], counts: [2] }),
+      "window.series[0].buckets.indexes[0]",
+    ],
+    [
+      profile(Array.from({ length: MAX_FRAMES + 2 }, (_, i) => ({ ...frame, name: `f${i}` }))),
+      "window.series[0].frames",
+    ],
+    [profile([{ ...frame, name: "" }]), "window.series[0].frames[0].name"],
+    [profile([{ ...frame, samples: -1 }]), "window.series[0].frames[0].samples"],
+    [counter(1e301), "window.series[0].total"],
+    [counter([1e300, "x"]), "window.series[0].total[1]"],
+    [
+      { ...upload, window: { ...window, errors: Array(MAX_ERRORS + 1).fill(error) } },
+      "window.errors",
+    ],
+    [
+      { ...upload, window: { ...window, errors: [{ ...error, level: "info" }] } },
+      "window.errors[0].level",
+    ],
+  ];
+  for (const [body, path] of cases) {
+    assert.throws(
+      () => uploadShape.check(decode(encode(body))),
+      (fault) => fault instanceof ShapeError && fault.path === path && fault.message.length < 300,
+      path,
+    );
+  }
+  assert.doesNotThrow(() => uploadShape.check(decode(encode(upload))));
+});
+
+Deno.test("a window alone names its paths from the top", () => {
+  assert.throws(() => windowShape.check({ ...window, to_ns: 1n }), { path: "to_ns" });
+  assert.throws(() => windowShape.check({ ...window, to_ns: 1n }, "w"), { path: "w.to_ns" });
+});
+
+Deno.test("a key __proto__ stays a key and touches nothing else", () => {
+  const text = encode(profile([{ ...frame, name: "__proto__" }]))
+    .replace('"tags":{}', '"tags":{"__proto__":"v"}');
+  const read = uploadShape.check(decode(text));
+  assert.deepEqual(Object.entries(read.tags), [["__proto__", "v"]]);
+  const [series] = read.window.series.values();
+  assert.ok(series?.type === "profile" && series.frames.has("__proto__"));
+  assert.equal(encodeUpload(read), encodeUpload(uploadShape.check(decode(encodeUpload(read)))));
+  assert.equal(({} as Record<string, unknown>)["v"], undefined);
+  assert.throws(
+    () => uploadShape.check(decode(text.replace('"start_ns"', '"__proto__":1,"start_ns"'))),
+    { path: "__proto__" },
+  );
+});
