@@ -1,0 +1,164 @@
+/** A hosted API for tests: an app over a database, a clock that stands, a project and a key. */
+
+import assert from "node:assert/strict";
+import {
+  decode,
+  encodeUpload,
+  nsFromTs,
+  type Problem,
+  problem,
+  type Series,
+  seriesKey,
+  type Signals,
+  signals,
+  type Upload,
+} from "@service/core";
+import { createApp, type LogEntry } from "./app.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { migrate } from "./migrations.ts";
+import { createKey } from "./projects.ts";
+
+/** When the clock of the tests stands, epoch seconds. */
+export const NOW_TS = 1_790_000_000;
+
+/** A hosted API under test. */
+export interface TestService extends Disposable {
+  db: Database;
+  /** Answers without a server. */
+  request: (path: string, init?: RequestInit) => Promise<Response>;
+  key: string;
+  /** Epoch nanoseconds; tests set it. */
+  clock: { now_ns: bigint };
+  log: LogEntry[];
+}
+
+/** The hosted API over the database at `url`, with a project of its own. */
+export async function startService(url: string): Promise<TestService> {
+  const db = await openDatabase({ url });
+  await migrate(db);
+  const clock = { now_ns: nsFromTs(NOW_TS) };
+  const log: LogEntry[] = [];
+  const app = createApp({
+    db,
+    retention_days: 30,
+    log: (entry) => log.push(entry),
+    now_ns: () => clock.now_ns,
+  });
+  return {
+    db,
+    request: async (path, init) => await app.request(path, init),
+    key: await newKey(db),
+    clock,
+    log,
+    [Symbol.dispose]: () => db[Symbol.dispose](),
+  };
+}
+
+/** A key of a new project, or of the one named. */
+export function newKey(db: Database, project: string = crypto.randomUUID()): Promise<string> {
+  return createKey(db, { project, name: "laptop", now_ns: nsFromTs(NOW_TS) });
+}
+
+/** An upload, part of which the test says. */
+export interface UploadParts {
+  instance_id: string;
+  /** Epoch seconds. */
+  start?: number;
+  from: number;
+  to: number;
+  final?: boolean;
+  /** Increase of the counter `work_total`. */
+  work?: number;
+  series?: Series[];
+  errors?: Upload["window"]["errors"];
+  tags?: Upload["tags"];
+}
+
+/** An upload of one window. */
+export function makeUpload(parts: UploadParts): Upload {
+  const { instance_id, from, to, start = NOW_TS - 100, final = false, work = 1 } = parts;
+  const counter: Series = {
+    name: "work_total",
+    type: "counter",
+    tags: {},
+    updated_ns: nsFromTs(to),
+    total: work,
+  };
+  return {
+    instance_id,
+    profiler_version: "0.1.0",
+    start_ns: nsFromTs(start),
+    tags: parts.tags ?? { "instance.id": instance_id, "host.name": "box", "process.pid": "7" },
+    attributes: { "process.command_line": "python train.py" },
+    final,
+    window: {
+      from_ns: nsFromTs(from),
+      to_ns: nsFromTs(to),
+      series: new Map((parts.series ?? [counter]).map((one) => [seriesKey(one), one])),
+      resources: new Map(),
+      errors: parts.errors ?? [],
+    },
+  };
+}
+
+/** A random instance id. */
+export function newInstanceId(): string {
+  return crypto.randomUUID().slice(-12);
+}
+
+/** The answer to a body sent to the ingest endpoint. */
+export function post(
+  service: TestService,
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return service.request("/api/v1/ingest", {
+    method: "POST",
+    headers: { "x-api-key": service.key, "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : new Uint8Array(body),
+  });
+}
+
+/** What the service answers to an upload that it takes. */
+export async function send(service: TestService, parts: UploadParts): Promise<unknown> {
+  const response = await post(service, encodeUpload(makeUpload(parts)));
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return decode(text);
+}
+
+/** The answer to a query, with the service's key or another. */
+export function get(service: TestService, path: string, key = service.key): Promise<Response> {
+  return service.request(path, { headers: { "x-api-key": key } });
+}
+
+/** The snapshot that a query of the signals endpoint gives. */
+export async function read(service: TestService, query: string): Promise<Signals> {
+  const response = await get(service, `/api/v1/signals?${query}`);
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return signals.check(decode(text));
+}
+
+/** The problem document of an answer that must be a refusal. */
+export async function refused(response: Response, status: number): Promise<Problem> {
+  const text = await response.text();
+  assert.equal(response.status, status, text);
+  assert.equal(response.headers.get("content-type"), "application/problem+json");
+  const document = problem.check(decode(text));
+  assert.equal(document.status, status);
+  return document;
+}
+
+/** Total of the counter `work_total`, 0 where it is not there. */
+export function work({ metrics }: Signals): number | bigint {
+  const metric = metrics.find(({ name }) => name === "work_total");
+  return metric?.type === "counter" ? metric.stats.total : 0;
+}
+
+/** Everything that is stored. */
+export async function dump(db: Database): Promise<unknown> {
+  const tables = ["projects", "keys", "instances", "windows"];
+  const results = await db.read(tables.map((table) => `SELECT * FROM ${table} ORDER BY id`));
+  return results.map(({ rows }) => rows);
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { runScript } from "./_process.ts";
+import { temporaryFolder } from "./_storage.ts";
+import { get, startService } from "./_testing.ts";
+import { prefixOf } from "./keys.ts";
+
+Deno.test("a key is made, used, listed without its secret, and revoked", async () => {
+  using folder = temporaryFolder();
+  const admin = (...args: string[]) =>
+    runScript("./admin.ts", args, { SERVICE_DATABASE_URL: folder.url });
+
+  const created = await admin("create-key", "--project", "demo", "--name", "laptop");
+  assert.deepEqual([created.code, created.stderr], [0, ""]);
+  const key = created.stdout.trimEnd();
+  const prefix = prefixOf(key)!;
+  assert.equal(created.stdout, `${key}\n`);
+  assert.ok(prefix);
+
+  using service = await startService(folder.url);
+  assert.equal((await get(service, "/api/v1/instances", key)).status, 200);
+
+  const keys = await admin("list-keys");
+  assert.match(keys.stdout, new RegExp(`^${prefix}\\tdemo\\tlaptop\\tcreated \\S+\\tvalid\\n`));
+  assert.ok(!keys.stdout.includes(key));
+  assert.match((await admin("list-projects")).stdout, /^demo\tcreated \S+\t1 valid keys\t0 inst/);
+
+  const revoked = await admin("revoke-key", prefix);
+  assert.deepEqual(revoked, { code: 0, stdout: "", stderr: "" });
+  assert.equal((await get(service, "/api/v1/instances", key)).status, 401);
+  assert.match((await admin("list-keys")).stdout, /\trevoked \S+\n/);
+
+  const unknown = await admin("revoke-key", "svc_00000000");
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /^Cannot revoke the key: none starts with "svc_00000000"/);
+});
+
+Deno.test("bad use is answered with the usage, and makes no database", async () => {
+  using folder = temporaryFolder();
+  const wrong = [
+    [],
+    ["make-key"],
+    ["create-key"],
+    ["create-key", "--project"],
+    ["create-key", "--project", ""],
+    ["create-key", "extra", "--project", "demo"],
+    ["create-key", "--project", "demo", "--colour", "red"],
+    ["list-keys", "--project", "demo"],
+    ["revoke-key"],
+  ];
+  await Promise.all(wrong.map(async (args) => {
+    const { code, stdout, stderr } = await runScript("./admin.ts", args, {
+      SERVICE_DATABASE_URL: folder.url,
+    });
+    assert.deepEqual([code, stdout], [2, ""], args.join(" "));
+    assert.match(stderr, /Usage:\n/);
+  }));
+  assert.deepEqual([...Deno.readDirSync(folder.path)], []);
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { encodeUpload, MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core";
+import { testOnFile } from "./_storage.ts";
+import { dump, makeUpload, NOW_TS, post, refused, send, type TestService } from "./_testing.ts";
+
+const instance_id = "0123456789ab";
+const GOOD = encodeUpload(makeUpload({ instance_id, from: NOW_TS - 90, to: NOW_TS - 80 }));
+
+/** The good body with another series. */
+function withSeries(series: string): string {
+  const body = GOOD.replace(/"series":\[.*?\],"resources"/, `"series":[${series}],"resources"`);
+  assert.notEqual(body, GOOD);
+  return body;
+}
+
+function series(type: string, stats: string): string {
+  return withSeries(`{"name":"a","type":"${type}","tags":{},"updated_ns":1,${stats}}`);
+}
+
+function histogram(stats: string): string {
+  return series("histogram", `"sum":1,"min":null,"max":null,${stats}`);
+}
+
+const bins = (index: number) => `{"kind":"bins","indexes":[${index}],"counts":[1]}`;
+
+/** Bodies by what is wrong with them, and what the refusal names. */
+const BAD_BODIES: Record<string, [body: string | Uint8Array, parameter: string]> = {
+  "nothing": ["", "body"],
+  "malformed JSON": [GOOD.slice(0, -1), "body"],
+  "NaN": [series("counter", '"total":NaN'), "body"],
+  "bytes that are no UTF-8": [new Uint8Array([0x22, 0xff, 0x22]), "body"],
+  "nesting without end": ["[".repeat(200_000), "body"],
+  "no object": ["[]", "body"],
+  "a wrong type": [GOOD.replace('"final":false', '"final":"no"'), "final"],
+  "a field that is missing": [GOOD.replace('"final":false,', ""), "final"],
+  "a field that is not known": [GOOD.replace('"final"', '"extra":1,"final"'), "extra"],
+  "an instance id of another form": [GOOD.replaceAll(instance_id, "../../etc"), "instance_id"],
+  "a fraction of a nanosecond": [
+    GOOD.replace(/"to_ns":\d+/, '"to_ns":1790000000000000000.5'),
+    "window.to_ns",
+  ],
+  "a span that ends before it starts": [GOOD.replace(/"to_ns":\d+/, '"to_ns":1'), "window.to_ns"],
+  "a span before the instance's start": [
+    GOOD.replace(/"from_ns":\d+/, '"from_ns":1'),
+    "window.from_ns",
+  ],
+  "a number past what is allowed": [series("counter", '"total":1e999'), "window.series[0].total"],
+  "a counter that falls": [series("counter", '"total":-1'), "window.series[0].total"],
+  "a negative count": [
+    histogram('"count":-1,"buckets":null'),
+    "window.series[0].count",
+  ],
+  "a bin index out of range": [
+    histogram(`"count":1,"buckets":${bins(16_383)}`),
+    "window.series[0].buckets.indexes[0]",
+  ],
+  "a bin index that is no bin": [
+    histogram(`"count":1,"buckets":${bins(3)}`),
+    "window.series[0].buckets.indexes[0]",
+  ],
+  "a tag of 10 MiB, compressed": [
+    gzipSync(GOOD.replace('"host.name":"box"', `"host.name":"${"x".repeat(10 * 2 ** 20)}"`)),
+    "tags.host.name",
+  ],
+};
+
+/** The status, and the parameters named, that a body is refused with. */
+async function refusal(
+  service: TestService,
+  body: string | Uint8Array,
+  headers?: Record<string, string>,
+): Promise<[number, string[]]> {
+  const response = await post(service, body, headers);
+  const { errors } = await refused(response, response.status);
+  return [response.status, errors.map(({ parameter }) => parameter)];
+}
+
+testOnFile(
+  "a bad body is refused, with the path of the fault, and changes nothing",
+  async (service) => {
+    await send(service, { instance_id, from: NOW_TS - 100, to: NOW_TS - 90 });
+    const before = await dump(service.db);
+    for (const [name, [body, parameter]] of Object.entries(BAD_BODIES)) {
+      const gzip = body instanceof Uint8Array && body[0] === 0x1f;
+      const headers: Record<string, string> = gzip ? { "content-encoding": "gzip" } : {};
+      assert.deepEqual(await refusal(service, body, headers), [400, [parameter]], name);
+    }
+    assert.deepEqual(await dump(service.db), before);
+    assert.equal((await post(service, GOOD)).status, 200);
+  },
+);
+
+testOnFile("a body that cannot be unpacked is refused and changes nothing", async (service) => {
+  const before = await dump(service.db);
+  const packed = gzipSync(GOOD);
+  const gzip = { "content-encoding": "gzip" };
+  assert.deepEqual(await refusal(service, packed.subarray(0, -9), gzip), [400, ["body"]]);
+  assert.deepEqual(await refusal(service, GOOD, gzip), [400, ["body"]]);
+  assert.deepEqual(await refusal(service, packed), [400, ["body"]]);
+  assert.deepEqual(await dump(service.db), before);
+});
+
+testOnFile("a body of another type or encoding is refused", async (service) => {
+  const type = { "content-type": "text/plain" };
+  assert.deepEqual(await refusal(service, GOOD, type), [400, ["Content-Type"]]);
+  assert.deepEqual(await refusal(service, GOOD, { "content-type": "" }), [400, ["Content-Type"]]);
+  const brotli = { "content-encoding": "br" };
+  assert.deepEqual(await refusal(service, GOOD, brotli), [400, ["Content-Encoding"]]);
+  const charset = await post(service, GOOD, { "content-type": "application/json; charset=utf-8" });
+  assert.equal(charset.status, 200);
+});
+
+testOnFile(
+  "a body too large is refused, as sent and inflated, and changes nothing",
+  async (service) => {
+    const before = await dump(service.db);
+    const sent = new Uint8Array(MAX_UPLOAD_BYTES + 1);
+    assert.deepEqual(await refusal(service, sent), [413, ["body"]]);
+    const bomb = gzipSync(new Uint8Array(MAX_INFLATED_BYTES + 1));
+    const gzip = { "content-encoding": "gzip" };
+    assert.deepEqual(await refusal(service, bomb, gzip), [413, ["body"]]);
+    assert.deepEqual(await dump(service.db), before);
+  },
+);
+
+testOnFile("a bad key is refused before the body is read", async (service) => {
+  const response = await post({ ...service, key: "wrong" }, "not JSON");
+  await refused(response, 401);
+});

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { createClient } from "@libsql/client";
+import { temporaryFolder, testOnEachStorage } from "./_storage.ts";
+import { openDatabase } from "./database.ts";
+
+Deno.test("a file is written ahead and synced, so that what is acknowledged stays", async () => {
+  using folder = temporaryFolder();
+  using db = await openDatabase({ url: folder.url });
+  const [journal, synchronous] = await db.read(["PRAGMA journal_mode", "PRAGMA synchronous"]);
+  assert.equal(journal!.rows[0]!.journal_mode, "wal");
+  assert.equal(synchronous!.rows[0]!.synchronous, 2n);
+});
+
+Deno.test("a write waits for another process's, and works on after it", async () => {
+  using folder = temporaryFolder();
+  using db = await openDatabase({ url: folder.url, busy_ms: 1 });
+  await db.write(["CREATE TABLE numbers (number INTEGER) STRICT"]);
+  const other = createClient({ url: folder.url });
+  const transaction = await other.transaction("write");
+  const write = db.write(["INSERT INTO numbers VALUES (1)"]);
+  // Timers fire in order: the write has been tried once.
+  await new Promise((resolve) => setTimeout(resolve));
+  await transaction.commit();
+  await write;
+  await db.write(["INSERT INTO numbers VALUES (2)"]);
+  const { rows } = await db.query("SELECT * FROM numbers");
+  assert.deepEqual(rows.map(({ number }) => number), [1n, 2n]);
+  other.close();
+});
+
+Deno.test("a write gives up when the other one does not end", async () => {
+  using folder = temporaryFolder();
+  using db = await openDatabase({ url: folder.url, busy_ms: 1 });
+  const other = createClient({ url: folder.url });
+  const transaction = await other.transaction("write");
+  await assert.rejects(db.write(["CREATE TABLE numbers (number INTEGER)"]), /SQLITE_BUSY/);
+  transaction.close();
+  other.close();
+});
+
+testOnEachStorage({
+  async "statements that are written together are written all or none"({ db }) {
+    const table = `t${crypto.randomUUID().replaceAll("-", "")}`;
+    await db.write([`CREATE TABLE ${table} (number INTEGER PRIMARY KEY) STRICT`]);
+    const insert = `INSERT INTO ${table} VALUES (1)`;
+    await assert.rejects(db.write([insert, insert]), /UNIQUE/);
+    assert.deepEqual((await db.query(`SELECT * FROM ${table}`)).rows, []);
+  },
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  binIndex,
+  encodeUpload,
+  nsFromTs,
+  secondsFromNs,
+  type Series,
+  type Signals,
+} from "@service/core";
+import { testOnEachStorage } from "./_storage.ts";
+import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "./_testing.ts";
+
+const START = NOW_TS - 1_000;
+const RUNS = 12;
+
+/** One window to come: its length in seconds, when it comes among the others, and what it holds. */
+interface Planned {
+  seconds: number;
+  arrival: number;
+  counter: number;
+  values: number[];
+  frames: Record<string, number>;
+}
+
+const planned: fc.Arbitrary<Planned> = fc.record({
+  seconds: fc.integer({ min: 1, max: 10 }),
+  arrival: fc.integer(),
+  counter: fc.maxSafeNat(),
+  values: fc.array(fc.integer({ min: 0, max: 1e9 }), { maxLength: 5 }),
+  frames: fc.dictionary(fc.constantFrom("gemm", "softmax", "copy"), fc.nat()),
+});
+
+testOnEachStorage({
+  async "reads that start where the last one ended add up to one read of all"(service) {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(planned, { minLength: 1, maxLength: 8 }),
+        (plan) => follow(service, plan),
+      ),
+      { numRuns: RUNS },
+    );
+  },
+});
+
+/** Sends the windows in the order of their arrival, with a read after each. */
+async function follow(service: TestService, plan: Planned[]): Promise<void> {
+  const instance_id = newInstanceId();
+  const sums = new Map<string, bigint>();
+  let next_ns = nsFromTs(START);
+  const readOn = async () => {
+    const payload = await read(
+      service,
+      `instance_id=${instance_id}&start=${secondsFromNs(next_ns)}`,
+    );
+    assert.equal(payload.start_ns, next_ns);
+    assert.ok(payload.payload_ns >= next_ns);
+    add(sums, payload);
+    next_ns = payload.payload_ns;
+  };
+  for (const body of inOrderOfArrival(instance_id, plan)) {
+    assert.equal((await post(service, body)).status, 200);
+    await readOn();
+  }
+  await readOn();
+  const whole = new Map<string, bigint>();
+  add(whole, await read(service, `instance_id=${instance_id}&start=${START}`));
+  assert.deepEqual([...sums].sort(), [...whole].sort());
+  const sent = plan.reduce((total, { counter }) => total + BigInt(counter), 0n);
+  assert.equal(whole.get("counter"), sent);
+}
+
+function inOrderOfArrival(instance_id: string, plan: Planned[]): string[] {
+  let at = START;
+  const bodies = plan.map((one, i) => {
+    const [from, to] = [at, at += one.seconds];
+    const series = seriesOf(one, nsFromTs(to));
+    const final = i === plan.length - 1;
+    const upload = makeUpload({ instance_id, start: START, from, to, final, series });
+    return { arrival: one.arrival, body: encodeUpload(upload) };
+  });
+  return bodies.sort((a, b) => a.arrival - b.arrival).map(({ body }) => body);
+}
+
+function seriesOf({ counter, values, frames }: Planned, updated_ns: bigint): Series[] {
+  const bins = new Map<number, number>();
+  for (const value of values) bins.set(binIndex(value), (bins.get(binIndex(value)) ?? 0) + 1);
+  const common = { tags: {}, updated_ns };
+  return [
+    { ...common, name: "counter", type: "counter", total: counter },
+    {
+      ...common,
+      name: "histogram",
+      type: "histogram",
+      count: values.length,
+      sum: values.reduce((sum, value) => sum + value, 0),
+      min: values.length > 0 ? Math.min(...values) : null,
+      max: values.length > 0 ? Math.max(...values) : null,
+      buckets: { bins },
+    },
+    {
+      ...common,
+      name: "profile",
+      type: "profile",
+      frames: new Map(
+        Object.entries(frames).map(([name, value]) => [name, { value, samples: 2 }]),
+      ),
+    },
+  ];
+}
+
+/** Adds all that accumulates in a payload. */
+function add(sums: Map<string, bigint>, { metrics }: Signals): void {
+  const plus = (name: string, value: number | bigint) => {
+    sums.set(name, (sums.get(name) ?? 0n) + BigInt(value));
+  };
+  for (const metric of metrics) {
+    if (metric.type === "counter") plus(metric.name, metric.stats.total);
+    if (metric.type === "histogram") {
+      plus("count", metric.stats.count);
+      plus("sum", metric.stats.sum);
+    }
+    if (metric.type !== "profile") continue;
+    for (const { name, value, samples } of metric.stats.frames) {
+      plus(`${name} value`, value);
+      plus(`${name} samples`, samples);
+    }
+  }
+}

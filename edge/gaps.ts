@@ -1,0 +1,33 @@
+import { type ErrorEntry, secondsFromNs } from "@service/core";
+
+/** A part of time, `(from_ns, to_ns]`. */
+export interface Stretch {
+  from_ns: bigint;
+  to_ns: bigint;
+}
+
+/** What `windows`, in order, leave out of a span. */
+export function gapsIn(windows: Stretch[], { from_ns, to_ns }: Stretch): Stretch[] {
+  const gaps: Stretch[] = [];
+  let at_ns = from_ns;
+  for (const window of [...windows, { from_ns: to_ns, to_ns }]) {
+    if (window.from_ns > at_ns) gaps.push({ from_ns: at_ns, to_ns: window.from_ns });
+    at_ns = window.to_ns;
+  }
+  return gaps;
+}
+
+/** The warning that nothing is known of the gaps, of which there is at least one. */
+export function warningOf(gaps: Stretch[], log_ns: bigint): ErrorEntry {
+  const total_ns = gaps.reduce((total, { from_ns, to_ns }) => total + to_ns - from_ns, 0n);
+  const from = secondsFromNs(gaps[0]!.from_ns);
+  const to = secondsFromNs(gaps.at(-1)!.to_ns);
+  return {
+    level: "warning",
+    message:
+      `${secondsFromNs(total_ns)} s between ${from} and ${to} (epoch seconds) never arrived` +
+      ": the totals lack what happened in them",
+    exception: "",
+    log_ns,
+  };
+}

@@ -1,0 +1,20 @@
+import { encode } from "@service/core";
+import type { Context } from "hono";
+import type { Database } from "./database.ts";
+
+/** What the handlers of requests work with. */
+export interface Service {
+  db: Database;
+  /** The time, epoch nanoseconds. */
+  now_ns: () => bigint;
+  /** How long windows are kept. */
+  retention_days: number;
+}
+
+/** Answers one kind of request. */
+export type Handler = (c: Context, service: Service) => Response | Promise<Response>;
+
+/** The answer 200 with `value` as JSON, integers exact. */
+export function answer(c: Context, value: unknown): Response {
+  return c.body(encode(value), 200, { "content-type": "application/json" });
+}

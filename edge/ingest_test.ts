@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { encodeUpload, nsFromTs } from "@service/core";
+import { testOnEachStorage } from "./_storage.ts";
+import {
+  dump,
+  get,
+  makeUpload,
+  newInstanceId,
+  newKey,
+  NOW_TS,
+  post,
+  read,
+  refused,
+  send,
+  type TestService,
+  work,
+} from "./_testing.ts";
+
+const START = NOW_TS - 100;
+
+testOnEachStorage({
+  async "a window is stored and read back"(service) {
+    const instance_id = newInstanceId();
+    assert.deepEqual(
+      await send(service, { instance_id, from: START, to: START + 10, work: 3 }),
+      { stored: true, watermark_ns: nsFromTs(START + 10) },
+    );
+    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 3);
+  },
+
+  async "the same window again is accepted and changes nothing, however it is packed"(service) {
+    const upload = makeUpload({ instance_id: newInstanceId(), from: START, to: START + 10 });
+    const body = encodeUpload(upload);
+    assert.equal((await post(service, body)).status, 200);
+    const before = await dump(service.db);
+    service.clock.now_ns += 5n;
+    const again = await post(service, gzipSync(body), { "content-encoding": "gzip" });
+    assert.equal(again.status, 200);
+    assert.match(await again.text(), /"stored":false/);
+    assert.deepEqual(await dump(service.db), before);
+  },
+
+  async "the same window sent many times at once is stored once"(service) {
+    const instance_id = newInstanceId();
+    const body = encodeUpload(makeUpload({ instance_id, from: START, to: START + 10, work: 7 }));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async () => await (await post(service, body)).text()),
+    );
+    assert.equal(answers.filter((text) => text.includes('"stored":true')).length, 1);
+    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 7);
+  },
+
+  async "what contradicts the stored is refused and changes nothing"(service) {
+    const instance_id = newInstanceId();
+    await send(service, { instance_id, from: START, to: START + 10 });
+    await send(service, { instance_id, from: START + 20, to: START + 30 });
+    const before = await dump(service.db);
+    const contradictions = {
+      "another body for the span": [{ from: START, to: START + 10, work: 2 }, "window"],
+      "an end inside a stored span": [{ from: START + 15, to: START + 25 }, "window"],
+      "a start inside a stored span": [{ from: START + 5, to: START + 15 }, "window"],
+      "a span around a stored one": [{ from: START + 15, to: START + 35 }, "window"],
+      "a span inside a stored one": [{ from: START + 21, to: START + 29 }, "window"],
+      "another instance start": [
+        { from: START + 10, to: START + 20, start: START - 1 },
+        "start_ns",
+      ],
+      "an end before what is stored": [
+        { from: START + 10, to: START + 20, final: true },
+        "final",
+      ],
+    } as const;
+    for (const [name, [parts, parameter]] of Object.entries(contradictions)) {
+      const body = encodeUpload(makeUpload({ instance_id, ...parts }));
+      const { errors } = await refused(await post(service, body), 409);
+      assert.deepEqual(errors.map((fault) => fault.parameter), [parameter], name);
+    }
+    assert.deepEqual(await dump(service.db), before);
+  },
+
+  async "nothing may follow the final window"(service) {
+    const instance_id = newInstanceId();
+    await send(service, { instance_id, from: START, to: START + 10, final: true });
+    const body = encodeUpload(makeUpload({ instance_id, from: START + 10, to: START + 20 }));
+    await refused(await post(service, body), 409);
+  },
+
+  async "the watermark waits for the gap to be filled"(service) {
+    const instance_id = newInstanceId();
+    const answers: unknown[] = [];
+    for (const from of [20, 10, 30, 0, 50]) {
+      const parts = { instance_id, from: START + from, to: START + from + 10 };
+      answers.push((await send(service, parts) as { watermark_ns: bigint }).watermark_ns);
+    }
+    assert.deepEqual(answers, [0, 0, 0, 40, 40].map((s) => nsFromTs(START + s)));
+  },
+
+  async "tags are those of the newest window, in whatever order they arrive"(service) {
+    const instance_id = newInstanceId();
+    await send(service, { instance_id, from: START + 10, to: START + 20, tags: { phase: "new" } });
+    await send(service, { instance_id, from: START, to: START + 10, tags: { phase: "old" } });
+    const { context } = await read(service, `instance_id=${instance_id}&start=${START}`);
+    assert.equal(context.phase, "new");
+  },
+
+  async "two projects may use the same instance id, and each sees its own"(service) {
+    const instance_id = newInstanceId();
+    const other: TestService = { ...service, key: await newKey(service.db) };
+    await send(service, { instance_id, from: START, to: START + 10, work: 1 });
+    const before = await get(other, `/api/v1/signals?instance_id=${instance_id}&start=${START}`);
+    await refused(before, 404);
+    await send(other, { instance_id, from: START, to: START + 10, work: 2 });
+    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 1);
+    assert.equal(work(await read(other, `instance_id=${instance_id}&start=${START}`)), 2);
+  },
+
+  async "another key of the project reads what one uploaded"(service) {
+    const instance_id = newInstanceId();
+    const project = crypto.randomUUID();
+    const writer: TestService = { ...service, key: await newKey(service.db, project) };
+    const reader: TestService = { ...service, key: await newKey(service.db, project) };
+    await send(writer, { instance_id, from: START, to: START + 10, work: 4 });
+    assert.equal(work(await read(reader, `instance_id=${instance_id}&start=${START}`)), 4);
+  },
+});

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { type Instance, type Tags, tsFromNs } from "@service/core";
+import type { Row } from "@libsql/client";
+
+/** An instance as it is stored. */
+export interface StoredInstance {
+  /** Row id. */
+  id: bigint;
+  instance_id: string;
+  /** All its tags, with those the service adds. */
+  tags: Tags;
+  attributes: Tags;
+  start_ns: bigint;
+  /** End of the unbroken chain of its windows. */
+  watermark_ns: bigint;
+  /** End of its last window, once that has come. */
+  final_ns: bigint | null;
+  /** End of its newest window. */
+  last_seen_ns: bigint;
+  /** When it last sent something new, by the clock of the service. */
+  received_ns: bigint;
+}
+
+/** Columns of `instances i`, with its last key `ik`, that {@linkcode storedInstance} reads. */
+export const INSTANCE_COLUMNS = "i.id, i.instance_id, i.tags, i.attributes, i.start_ns, " +
+  "i.watermark_ns, i.final_ns, i.last_seen_ns, i.received_ns, ik.name AS key_name";
+
+/** The instance that a row holds. */
+export function storedInstance(row: Row, project: string): StoredInstance {
+  const instance_id = row.instance_id as string;
+  return {
+    id: row.id as bigint,
+    instance_id,
+    tags: {
+      ...JSON.parse(row.tags as string),
+      "instance.id": instance_id,
+      "api_key.name": row.key_name as string,
+      "project.name": project,
+    },
+    attributes: JSON.parse(row.attributes as string),
+    start_ns: row.start_ns as bigint,
+    watermark_ns: row.watermark_ns as bigint,
+    final_ns: row.final_ns as bigint | null,
+    last_seen_ns: row.last_seen_ns as bigint,
+    received_ns: row.received_ns as bigint,
+  };
+}
+
+/** The instance as the list shows it. */
+export function listed(instance: StoredInstance): Instance {
+  const { instance_id, tags, attributes, start_ns, last_seen_ns } = instance;
+  return {
+    instance_id,
+    resource_id: resourceId(tags),
+    tags,
+    attributes,
+    first_seen_ts: tsFromNs(start_ns),
+    last_seen_ts: tsFromNs(last_seen_ns),
+  };
+}
+
+const RESOURCE_TAGS = ["project.name", "host.name", "container.id", "process.pid", "instance.id"];
+
+function resourceId(tags: Tags): string {
+  const identity = JSON.stringify(RESOURCE_TAGS.map((name) => tags[name] ?? null));
+  return createHash("sha256").update(identity).digest("hex").slice(0, 16);
+}

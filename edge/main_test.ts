@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { encodeUpload } from "@service/core";
+import { runScript, startProcess } from "./_process.ts";
+import { temporaryFolder } from "./_storage.ts";
+import { makeUpload, newInstanceId, startService } from "./_testing.ts";
+
+async function newKeyAt(url: string): Promise<string> {
+  using service = await startService(url);
+  return service.key;
+}
+
+Deno.test("a window acknowledged before kill -9 is there once after a restart", async () => {
+  using folder = temporaryFolder();
+  const key = await newKeyAt(folder.url);
+  const instance_id = newInstanceId();
+  const from = Math.floor(Date.now() / 1000) - 100;
+  const body = encodeUpload(
+    makeUpload({ instance_id, start: from, from, to: from + 10, work: 3, final: true }),
+  );
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+  const ingest = async (url: string) => {
+    const response = await fetch(`${url}/api/v1/ingest`, { method: "POST", headers, body });
+    return await response.text();
+  };
+  {
+    await using server = await startProcess(folder.url);
+    assert.match(await ingest(server.url), /"stored":true/);
+    await server.stop("SIGKILL");
+  }
+  await using server = await startProcess(folder.url);
+  assert.match(await ingest(server.url), /"stored":false/);
+  const query = `instance_id=${instance_id}&start=${from}&end=${from + 10}`;
+  const response = await fetch(`${server.url}/api/v1/signals?${query}`, { headers });
+  const { metrics } = await response.json();
+  assert.deepEqual(metrics.map(({ stats }: { stats: unknown }) => stats), [{ total: 3 }]);
+});
+
+Deno.test("only this machine is answered, and a signal to stop ends it well", async () => {
+  using folder = temporaryFolder();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    await using server = await startProcess(folder.url);
+    assert.equal(new URL(server.url).hostname, "127.0.0.1");
+    const response = await fetch(`${server.url}/health`);
+    assert.deepEqual(await response.json(), { status: "ok" });
+    assert.equal(await server.stop(signal), 0);
+  }
+});
+
+Deno.test("a setting that cannot be meant ends it with one clear line", async () => {
+  const { code, stderr } = await runScript("./main.ts", [], { PORT: "http" });
+  assert.equal(code, 2);
+  assert.equal(stderr, 'Cannot use PORT: must be a whole number from 0 to 65535: got "http"\n');
+});
+
+Deno.test("a database that cannot be used ends it with one clear line", async () => {
+  const env = { SERVICE_DATABASE_URL: "file:/nowhere/at/all/service.db", PORT: "0" };
+  const { code, stderr } = await runScript("./main.ts", [], env);
+  assert.equal(code, 1);
+  assert.match(stderr, /^Cannot use the database: .*\n$/);
+});

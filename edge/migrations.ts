@@ -1,0 +1,75 @@
+import type { Database } from "./database.ts";
+
+/** Brings the database to the newest schema; safe to run again, and by several processes at once. */
+export async function migrate(db: Database): Promise<void> {
+  await db.write(["CREATE TABLE IF NOT EXISTS schema (version INTEGER PRIMARY KEY) STRICT"]);
+  const current = await version(db);
+  for (const [i, statements] of MIGRATIONS.entries()) {
+    const next = i + 1;
+    if (next <= current) continue;
+    try {
+      await db.write([
+        { sql: "INSERT INTO schema (version) VALUES (?)", args: [next] },
+        ...statements,
+      ]);
+    } catch (error) {
+      // Another process was faster.
+      if (await version(db) < next) throw error;
+    }
+  }
+}
+
+async function version(db: Database): Promise<number> {
+  const { rows } = await db.query("SELECT max(version) AS version FROM schema");
+  return Number(rows[0]!.version ?? 0);
+}
+
+/** One entry per version, each applied whole; never changed once released. */
+const MIGRATIONS: string[][] = [
+  [
+    `CREATE TABLE projects (
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE,
+      created_ns INTEGER NOT NULL
+    ) STRICT`,
+    `CREATE TABLE keys (
+      id INTEGER PRIMARY KEY,
+      project INTEGER NOT NULL REFERENCES projects,
+      name TEXT NOT NULL,
+      prefix TEXT NOT NULL UNIQUE,
+      hash BLOB NOT NULL,
+      created_ns INTEGER NOT NULL,
+      revoked_ns INTEGER
+    ) STRICT`,
+    `CREATE TABLE instances (
+      id INTEGER PRIMARY KEY,
+      project INTEGER NOT NULL REFERENCES projects,
+      instance_id TEXT NOT NULL,
+      key INTEGER NOT NULL REFERENCES keys,
+      tags TEXT NOT NULL,
+      attributes TEXT NOT NULL,
+      profiler_version TEXT NOT NULL,
+      start_ns INTEGER NOT NULL,
+      watermark_ns INTEGER NOT NULL,
+      final_ns INTEGER,
+      last_seen_ns INTEGER NOT NULL,
+      received_ns INTEGER NOT NULL,
+      UNIQUE (project, instance_id)
+    ) STRICT`,
+    `CREATE TABLE windows (
+      id INTEGER PRIMARY KEY,
+      instance INTEGER NOT NULL REFERENCES instances,
+      from_ns INTEGER NOT NULL,
+      to_ns INTEGER NOT NULL,
+      digest BLOB NOT NULL,
+      body BLOB NOT NULL,
+      errors TEXT,
+      error_count INTEGER NOT NULL,
+      UNIQUE (instance, to_ns),
+      UNIQUE (instance, from_ns)
+    ) STRICT`,
+    "CREATE INDEX windows_by_age ON windows (to_ns)",
+    `CREATE INDEX windows_with_errors ON windows (instance, to_ns, error_count)
+      WHERE error_count > 0`,
+  ],
+];

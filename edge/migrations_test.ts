@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { temporaryFolder } from "./_storage.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { migrate } from "./migrations.ts";
+
+async function schema(db: Database): Promise<unknown> {
+  const results = await db.read([
+    "SELECT sql FROM sqlite_schema ORDER BY name",
+    "SELECT version FROM schema",
+  ]);
+  return results.map(({ rows }) => rows);
+}
+
+Deno.test("migrating again changes nothing", async () => {
+  using folder = temporaryFolder();
+  using db = await openDatabase({ url: folder.url });
+  await migrate(db);
+  const once = await schema(db);
+  await migrate(db);
+  assert.deepEqual(await schema(db), once);
+});
+
+Deno.test("several processes may migrate at once", async () => {
+  using folder = temporaryFolder();
+  const program = `
+    const { openDatabase } = await import(${JSON.stringify(import.meta.resolve("./database.ts"))});
+    const { migrate } = await import(${JSON.stringify(import.meta.resolve("./migrations.ts"))});
+    await Deno.stdout.write(new Uint8Array(1));
+    await Deno.stdin.read(new Uint8Array(1));
+    using db = await openDatabase({ url: ${JSON.stringify(folder.url)} });
+    await migrate(db);`;
+  const config = new URL("./deno.json", import.meta.url).pathname;
+  const processes = Array.from({ length: 4 }, () =>
+    new Deno.Command(Deno.execPath(), {
+      args: ["eval", "--config", config, program],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn());
+  // All are at the line before any may start.
+  const outs = processes.map((process) => process.stdout.getReader());
+  await Promise.all(outs.map((out) => out.read()));
+  await Promise.all(processes.map(async ({ stdin }) => {
+    const writer = stdin.getWriter();
+    await writer.write(new Uint8Array(1));
+    await writer.close();
+  }));
+  for (const [i, process] of processes.entries()) {
+    const errors = await new Response(process.stderr).text();
+    await outs[i]!.cancel();
+    assert.deepEqual([(await process.status).code, errors], [0, ""]);
+  }
+  using db = await openDatabase({ url: folder.url });
+  assert.deepEqual((await db.query("SELECT version FROM schema")).rows, [{ version: 1n }]);
+});

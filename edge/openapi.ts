@@ -1,0 +1,193 @@
+import {
+  flag,
+  instanceList,
+  type JsonSchema,
+  MAX_INFLATED_BYTES,
+  MAX_UPLOAD_BYTES,
+  nanoseconds,
+  object,
+  oneOf,
+  problem,
+  type Shape,
+  signals,
+  uploadShape,
+} from "@service/core";
+import { VERSION } from "./version.ts";
+
+/** What became of an upload. */
+export interface Ingested {
+  /** `false`: it was stored before. */
+  stored: boolean;
+  /** End of the unbroken chain of the instance's windows, epoch nanoseconds. */
+  watermark_ns: bigint;
+}
+
+/** Answer of `POST /api/v1/ingest`. */
+export const ingested: Shape<Ingested> = object<Ingested>({
+  stored: flag,
+  watermark_ns: nanoseconds,
+});
+
+const HEADERS = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
+const SECONDS: JsonSchema = { type: "number", minimum: 0 };
+
+const START_OF_LIST = parameter("start", SECONDS, {
+  description:
+    "Epoch seconds; instances that ended before are left out. Default: a day before end.",
+});
+const END_OF_LIST = parameter("end", SECONDS, {
+  description: "Epoch seconds; instances that started after are left out. Default: now.",
+});
+const INSTANCE_ID = parameter("instance_id", { type: "string", minLength: 1 }, {
+  required: true,
+  description: "The instance to read, from the list of instances.",
+});
+const START = parameter("start", SECONDS, {
+  required: true,
+  description:
+    "Epoch seconds, exclusive: where counters, histograms and profiles start. To follow " +
+    "an instance, the payload_ns / 1e9 of the read before; nothing is then counted twice. Older " +
+    "than what is kept: no metrics.",
+});
+const END = parameter("end", SECONDS, {
+  description: "Epoch seconds, inclusive: the snapshot instant, or as near to it as all has " +
+    "arrived. Default: now.",
+});
+const METRICS = parameter("metrics", { type: "array", items: { type: "string", minLength: 1 } }, {
+  style: "form",
+  explode: false,
+  description: "Names with commas between them; one that ends in * stands for all that start so. " +
+    "Default: all.",
+});
+const TOP = parameter("top", { type: "integer", minimum: 1 }, {
+  description: "Frames of each profile, largest first. Default: all.",
+});
+
+const BAD_QUERY = refusal("A parameter is missing, not known, or cannot be read.");
+const NO_KEY = refusal("X-API-Key holds no valid key.");
+const FAILED = refusal("The service failed; the document says under which id its log knows more.");
+
+/** The hosted API, described (OpenAPI 3.1). */
+export const openapi = {
+  openapi: "3.1.0",
+  info: {
+    title: "Signals",
+    version: VERSION,
+    description: "Profiles, metrics and errors of running workloads. Fields that end in _ns are " +
+      "epoch nanoseconds, past 2^53: read them with a parser that keeps 64-bit integers. Fields " +
+      "that end in _ts are epoch seconds. A query takes epoch seconds, with up to nine decimals.",
+  },
+  security: [{ key: [] }],
+  paths: {
+    "/health": {
+      get: {
+        summary: "Says that the service runs",
+        security: [],
+        responses: {
+          200: json("It runs.", {
+            schema: object<{ status: "ok" }>({ status: oneOf("ok") }).schema,
+            example: { status: "ok" },
+          }),
+        },
+      },
+    },
+    "/openapi.json": {
+      get: {
+        summary: "This document",
+        security: [],
+        responses: { 200: json("The document.", { schema: { type: "object" } }) },
+      },
+    },
+    "/api/v1/instances": {
+      get: {
+        summary: "Lists the instances that ran in a time range, the newest first",
+        parameters: [START_OF_LIST, END_OF_LIST],
+        responses: {
+          200: json("The instances.", { schema: ref("InstanceList") }),
+          400: BAD_QUERY,
+          401: NO_KEY,
+          500: FAILED,
+        },
+      },
+    },
+    "/api/v1/signals": {
+      get: {
+        summary: "Reads one instance's snapshot, accumulated from start",
+        parameters: [INSTANCE_ID, START, END, METRICS, TOP],
+        responses: {
+          200: json("The snapshot.", { schema: ref("Signals") }),
+          400: refusal(`${BAD_QUERY.description} Or start is after end.`),
+          401: NO_KEY,
+          404: refusal("The key's project has no such instance."),
+          500: FAILED,
+        },
+      },
+    },
+    "/api/v1/ingest": {
+      post: {
+        summary: "Takes one window of one instance, as the profiler uploads it",
+        description: "The same window again changes nothing. Windows may come in any order.",
+        parameters: [{
+          name: "Content-Encoding",
+          in: "header",
+          description: "How the body is packed. Default: identity.",
+          schema: { enum: ["gzip", "identity"] },
+        }],
+        requestBody: {
+          required: true,
+          description: `At most ${MAX_UPLOAD_BYTES} bytes, and ${MAX_INFLATED_BYTES} inflated.`,
+          content: { "application/json": { schema: ref("Upload") } },
+        },
+        responses: {
+          200: json("The window is stored.", {
+            schema: ref("Ingested"),
+            example: { stored: true, watermark_ns: 0 },
+          }),
+          400: refusal(
+            "A header or the body is wrong: errors names the header, or the path in it.",
+          ),
+          401: NO_KEY,
+          409: refusal(
+            "The window contradicts what is stored: another start_ns, a span that overlaps one, " +
+              "other content for the same span, or a span after the final one.",
+          ),
+          413: refusal("The body is too large, as sent or inflated."),
+          500: FAILED,
+        },
+      },
+    },
+  },
+  components: {
+    securitySchemes: { key: { type: "apiKey", in: "header", name: "X-API-Key" } },
+    headers: {
+      RequestId: {
+        description: "The id of the request: X-Request-Id as sent, or a new one.",
+        schema: { type: "string" },
+      },
+    },
+    schemas: {
+      Signals: signals.schema,
+      InstanceList: instanceList.schema,
+      Upload: uploadShape.schema,
+      Ingested: ingested.schema,
+      Problem: problem.schema,
+    },
+  },
+};
+
+function parameter(name: string, schema: JsonSchema, rest: { description: string } & JsonSchema) {
+  return { name, in: "query", ...rest, schema };
+}
+
+function ref(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function json(description: string, content: { schema: JsonSchema; example?: unknown }) {
+  return { description, headers: HEADERS, content: { "application/json": content } };
+}
+
+function refusal(description: string) {
+  const content = { "application/problem+json": { schema: ref("Problem") } };
+  return { description, headers: HEADERS, content };
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { encodeUpload, nsFromTs } from "@service/core";
+import { testOnEachStorage, testOnFile } from "./_storage.ts";
+import {
+  get,
+  makeUpload,
+  newInstanceId,
+  NOW_TS,
+  post,
+  read,
+  refused,
+  send,
+  work,
+} from "./_testing.ts";
+import { DAY_NS, purge, PURGE_ROWS } from "./retention.ts";
+
+const START = NOW_TS - 100;
+
+testOnEachStorage({
+  async "what ended before the instant goes, what ended after stays"(service) {
+    const instance_id = newInstanceId();
+    for (const from of [START, START + 10, START + 20]) {
+      await send(service, { instance_id, from, to: from + 10 });
+    }
+    assert.equal(await purge(service.db, nsFromTs(START + 20)), true);
+    const payload = await read(service, `instance_id=${instance_id}&start=${START + 20}`);
+    assert.equal(work(payload), 1);
+    assert.deepEqual(payload.errors, []);
+  },
+
+  async "a window that was removed is not taken again, and the chain goes on"(service) {
+    const instance_id = newInstanceId();
+    await send(service, { instance_id, from: START, to: START + 10 });
+    await send(service, { instance_id, from: START + 10, to: START + 20 });
+    await purge(service.db, nsFromTs(START + 10));
+    const again = await send(service, { instance_id, from: START, to: START + 10 });
+    assert.deepEqual(again, { stored: false, watermark_ns: nsFromTs(START + 20) });
+    const next = await send(service, { instance_id, from: START + 20, to: START + 30 });
+    assert.deepEqual(next, { stored: true, watermark_ns: nsFromTs(START + 30) });
+  },
+});
+
+testOnFile("an instance goes with its last window, when it is silent too", async (service) => {
+  const instance_id = newInstanceId();
+  const path = `/api/v1/signals?instance_id=${instance_id}&start=${START}`;
+  await send(service, { instance_id, from: START, to: START + 10 });
+  await purge(service.db, nsFromTs(START + 10));
+  assert.equal((await get(service, path)).status, 200);
+  await purge(service.db, service.clock.now_ns + DAY_NS);
+  await refused(await get(service, path), 404);
+});
+
+testOnFile("one write removes a bounded number of rows", async (service) => {
+  const instance_id = newInstanceId();
+  await send(service, { instance_id, from: START, to: START + 10 });
+  await service.db.write([{
+    sql: `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= ?)
+      INSERT INTO windows (instance, from_ns, to_ns, digest, body, error_count)
+      SELECT 1, i, i + 1, x'', x'', 0 FROM n`,
+    args: [PURGE_ROWS],
+  }]);
+  const left = async () =>
+    (await service.db.query("SELECT count(*) AS left FROM windows")).rows[0]!.left;
+  assert.equal(await purge(service.db, nsFromTs(START)), false);
+  assert.equal(await left(), 2n);
+  assert.equal(await purge(service.db, nsFromTs(START)), true);
+  assert.equal(await left(), 1n);
+});
+
+testOnFile("a window late by more than what is kept is taken all the same", async (service) => {
+  service.clock.now_ns += 40n * DAY_NS;
+  const upload = makeUpload({ instance_id: newInstanceId(), from: START, to: START + 10 });
+  assert.equal((await post(service, encodeUpload(upload))).status, 200);
+});

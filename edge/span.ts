@@ -1,0 +1,54 @@
+import { SECOND_NS } from "@service/core";
+import type { StoredInstance } from "./instance.ts";
+import { refuse } from "./problem.ts";
+import { DAY_NS } from "./retention.ts";
+
+/** The part of an instance's time that a read answers: `(start_ns, payload_ns]`. */
+export interface Span {
+  start_ns: bigint;
+  /** The snapshot instant. */
+  payload_ns: bigint;
+}
+
+/** What a query asks for, and when. */
+export interface SpanQuery {
+  start_ns: bigint;
+  end_ns?: bigint;
+  now_ns: bigint;
+}
+
+/**
+ * The span that a query is answered with: never past the watermark while the instance may still
+ * report, so that who reads on from there misses nothing.
+ *
+ * @throws {Refusal} 400 if the query ends before it starts.
+ */
+export function spanOf(instance: StoredInstance, query: SpanQuery): Span {
+  const { start_ns, now_ns } = query;
+  const { watermark_ns } = instance;
+  const end_ns = query.end_ns ?? larger(wholeSecond(now_ns), watermark_ns);
+  if (start_ns > end_ns) {
+    const message = query.end_ns === undefined
+      ? "must not be in the future"
+      : "must not be after end";
+    throw refuse(400, `Cannot read the window: start ${message}`, [{
+      parameter: "start",
+      message,
+    }]);
+  }
+  const horizon_ns = isOver(instance, now_ns) || end_ns < watermark_ns ? end_ns : watermark_ns;
+  return { start_ns, payload_ns: larger(start_ns, horizon_ns) };
+}
+
+/** Whether nothing more is expected: all has come up to the last window, or nothing has for a day. */
+function isOver(instance: StoredInstance, now_ns: bigint): boolean {
+  return instance.watermark_ns === instance.final_ns || now_ns - instance.received_ns >= DAY_NS;
+}
+
+function wholeSecond(ns: bigint): bigint {
+  return (ns + SECOND_NS - 1n) / SECOND_NS * SECOND_NS;
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

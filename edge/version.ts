@@ -1,0 +1,4 @@
+import config from "./deno.json" with { type: "json" };
+
+/** Version of the hosted API. */
+export const VERSION: string = config.version;

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import type { InStatement, ResultSet } from "@libsql/client";
+import { testOnEachStorage } from "./_storage.ts";
+import { WriteQueue } from "./write_queue.ts";
+
+Deno.test("writes that wait are done together, and each gets its own results", async () => {
+  const batches: InStatement[][] = [];
+  const queue = new WriteQueue((statements) => {
+    batches.push(statements);
+    return Promise.resolve([...statements] as unknown as ResultSet[]);
+  });
+  const results = await Promise.all([queue.write(["a", "b"]), queue.write(["c"])]);
+  assert.deepEqual(results, [["a", "b"], ["c"]]);
+  assert.deepEqual(batches, [["a", "b", "c"]]);
+});
+
+Deno.test("after a failure of the database, the queue goes on", async () => {
+  let broken = true;
+  const queue = new WriteQueue(() =>
+    broken ? Promise.reject(new Error("gone")) : Promise.resolve([])
+  );
+  await Promise.all(["a", "b"].map((one) => assert.rejects(queue.write([one]), /gone/)));
+  broken = false;
+  assert.deepEqual(await queue.write(["c"]), []);
+});
+
+testOnEachStorage({
+  async "a write that fails takes none of those beside it along"({ db }) {
+    const table = `t${crypto.randomUUID().replaceAll("-", "")}`;
+    await db.write([`CREATE TABLE ${table} (number INTEGER PRIMARY KEY) STRICT`]);
+    const insert = (number: number) => `INSERT INTO ${table} VALUES (${number})`;
+    const outcomes = await Promise.allSettled([
+      db.write([insert(1)]),
+      db.write([insert(2), insert(1)]),
+      db.write([insert(3)]),
+    ]);
+    assert.deepEqual(outcomes.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled"]);
+    const { rows } = await db.query(`SELECT number FROM ${table} ORDER BY number`);
+    assert.deepEqual(rows.map(({ number }) => number), [1n, 3n]);
+  },
+});
