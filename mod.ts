@@ -1,5 +1,6 @@
 /**
- * The library for scripts that read signals.
+ * The front door: `deno run -A jsr:@service/run -- <command>` profiles a command and serves what it
+ * measured at `http://127.0.0.1:18259/signals`; a script that imports this reads such payloads.
  *
  * @example The busiest process, from a payload
  * ```ts
@@ -16,3 +17,8 @@
  */
 
 export * from "@service/core";
+
+if (import.meta.main) {
+  const { main } = await import("./local/main.ts");
+  await main(Deno.args);
+}

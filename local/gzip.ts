@@ -1,0 +1,22 @@
+/** Gzip of text, with the platform's own streams. */
+
+/** `text`, compressed. */
+export function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  return through(text, new CompressionStream("gzip"));
+}
+
+/**
+ * The text that {@linkcode gzip} compressed.
+ *
+ * @throws {TypeError} If `bytes` are not whole gzip.
+ */
+export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new TextDecoder().decode(await through(bytes, new DecompressionStream("gzip")));
+}
+
+function through(
+  part: BlobPart,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return new Response(new Blob([part]).stream().pipeThrough(stream)).bytes();
+}

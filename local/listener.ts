@@ -1,0 +1,85 @@
+/** The socket of the local endpoint, which must never stop the workload from running. */
+
+/** Where to listen. */
+export interface ListenerOptions {
+  host: string;
+  port: number;
+  /** Whether only this port will do: then one that is taken is a mistake. */
+  named: boolean;
+}
+
+/** A socket that is ours, or that we wait for. */
+export interface Listener {
+  readonly host: string;
+  /** The port in use; 0 while another program holds it. */
+  port(): number;
+  /** Starts to answer with `handler`. */
+  serve(
+    handler: (request: Request) => Promise<Response>,
+    complain: (why: string) => void,
+  ): void;
+  close(): Promise<void>;
+}
+
+/** Where the endpoint listens unless told otherwise. */
+export const DEFAULT_HOST = "127.0.0.1";
+
+const RETRY_MS = 1_000;
+
+/** How long requests under way may take once the workload has ended. */
+const SHUTDOWN_MS = 500;
+
+/**
+ * Takes the port, before the workload starts.
+ *
+ * @throws {Error} If the port or a host of the user's own was named and cannot be had.
+ */
+export function openListener({ host, port, named }: ListenerOptions): Listener {
+  const handler = Promise.withResolvers<(request: Request) => Promise<Response>>();
+  const abort = new AbortController();
+  let waiting = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let server: Deno.HttpServer<Deno.NetAddr> | undefined;
+
+  function listen(): void {
+    server = Deno.serve({
+      hostname: host,
+      port,
+      onListen: () => {},
+      onError: () => new Response(null, { status: 500 }),
+      signal: abort.signal,
+    }, async (request) => (await handler.promise)(request));
+  }
+
+  function retry(): void {
+    try {
+      listen();
+    } catch {
+      timer = setTimeout(retry, RETRY_MS);
+    }
+  }
+
+  try {
+    listen();
+  } catch (error) {
+    const inUse = error instanceof Deno.errors.AddrInUse;
+    waiting = `cannot listen on ${host}:${port}: ${inUse ? "the port is in use" : error}`;
+    if (named || (!inUse && host !== DEFAULT_HOST)) throw new Error(waiting, { cause: error });
+  }
+  return {
+    host,
+    port: () => server?.addr.port ?? 0,
+    serve(handle, complain) {
+      handler.resolve(handle);
+      if (!waiting) return;
+      complain(`${waiting}; the workload runs, /signals is served there as soon as it is free`);
+      timer = setTimeout(retry, RETRY_MS);
+    },
+    async close() {
+      clearTimeout(timer);
+      const force = setTimeout(() => abort.abort(), SHUTDOWN_MS);
+      await server?.shutdown();
+      clearTimeout(force);
+    },
+  };
+}

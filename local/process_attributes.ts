@@ -1,0 +1,38 @@
+/** What a process is: its command line, executable and runtime. */
+
+import type { Tags } from "@service/core";
+import type { ProcFiles } from "./proc_files.ts";
+import { redact } from "./redact.ts";
+
+/** Characters of a command line that are published; a longer one ends in an ellipsis. */
+const MAX_COMMAND_LINE = 4_096;
+
+/** Attributes of the process `pid`; `comm` stands for a command line that it does not have. */
+export function processAttributes(
+  files: ProcFiles,
+  { pid, parent, comm }: { pid: number; parent: number; comm: string },
+): Tags {
+  const executable = files.link(`${pid}/exe`);
+  const text = files.text(`${pid}/cmdline`)?.replace(/\0+$/, "");
+  return {
+    "process.command_line": text ? commandLine(text.split("\0")) : `[${comm}]`,
+    "process.parent_pid": String(parent),
+    ...(executable !== null && { "process.executable": executable, ...runtime(executable) }),
+  };
+}
+
+/** A command line as it is published: quoted, without secrets, not endless. */
+export function commandLine(args: readonly string[]): string {
+  const line = redact(args);
+  return line.length > MAX_COMMAND_LINE ? `${line.slice(0, MAX_COMMAND_LINE - 1)}…` : line;
+}
+
+/** The language runtime that an executable is, told by its name; the version where the name has it. */
+export function runtime(executable: string): Tags {
+  const name = executable.replace(/ \(deleted\)$/, "").split("/").at(-1) ?? "";
+  const match = /^(python|pypy|node|deno|bun|ruby|perl|php|java|julia|lua)(\d+(?:\.\d+)+)?t?$/
+    .exec(name) ?? /^(python|pypy|php)\d$/.exec(name);
+  if (!match) return {};
+  const [, runtime = "", version] = match;
+  return { "runtime.name": runtime, ...(version && { "runtime.version": version }) };
+}

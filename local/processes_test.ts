@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import { addSums, type Resource, rounded, type Sum, type Window } from "@service/core";
+import { createProcessSource, type ProcessSourceOptions } from "./processes.ts";
+import { Recorder } from "./recorder.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+const MARKER = `SERVICE_INSTANCE_ID=${crypto.randomUUID()}`;
+
+// Each program says its pids on one line, and ends when its standard input does.
+const WAITS = `
+import os, sys
+print(os.getpid(), flush=True)
+sys.stdin.read()
+`;
+const HAS_CHILD = `
+import subprocess, sys, os
+child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()", "--api-key", "k"], env={})
+print(os.getpid(), child.pid, flush=True)
+child.wait()
+`;
+const IS_DAEMON = `
+import os, sys
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)
+        sys.stdin.read()
+    os._exit(0)
+os.wait()
+`;
+const HAS_THREADS = `
+import os, sys, threading
+ready, gate = threading.Barrier(9), threading.Event()
+def work():
+    for _ in range(3): threading.Event().wait(0.001)
+    ready.wait()
+    gate.wait()
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads: thread.start()
+ready.wait()
+print(os.getpid(), flush=True)
+sys.stdin.read()
+gate.set()
+`;
+const WORKS = `
+import os, sys, time
+data = bytearray(64 << 20)
+while time.process_time() < 0.3: pass
+with open("/dev/zero", "rb") as zero: zero.read(1 << 20)
+print(os.getpid(), flush=True)
+sys.stdin.read()
+`;
+
+Deno.test("a process's child is measured, whatever environment it has", linux, async () => {
+  await using program = await start(HAS_CHILD);
+  const [pid, child] = program.pids;
+  const window = await sampled(watch(program.root));
+  assert.deepEqual(pidsOf(window), new Set([pid, child]));
+  const { attributes, tags } = resource(window, child!);
+  assert.deepEqual(tags, { "process.pid": child });
+  assert.equal(attributes["process.parent_pid"], pid);
+  assert.match(attributes["process.command_line"]!, /-c .* --api-key \[redacted\]$/);
+  assert.match(attributes["process.executable"]!, /\/python3[\d.]*$/);
+  assert.equal(attributes["runtime.name"], "python");
+});
+
+Deno.test("a daemon is found by the environment that it took along", linux, async () => {
+  await using program = await start(IS_DAEMON);
+  const [daemon] = program.pids;
+  const window = await sampled(watch(program.root));
+  assert.ok(pidsOf(window).has(daemon!));
+});
+
+Deno.test("neither strangers nor the profiler nor what it starts are measured", linux, async () => {
+  await using stranger = await start(WAITS, { env: {} });
+  await using program = await start(WAITS);
+  // The marker is there, the root is not: the profiler, here the test, is the parent of both.
+  const window = await sampled(watch(2 ** 22 + 1));
+  const pids = pidsOf(window);
+  assert.ok(pids.has(program.pids[0]!));
+  assert.ok(!pids.has(stranger.pids[0]!));
+  assert.ok(!pids.has(String(Deno.pid)));
+  const own = watch(Deno.pid);
+  assert.ok(!pidsOf(await sampled(own)).has(String(Deno.pid)));
+});
+
+Deno.test(
+  "a process that starts later is found, and one that ended is dropped",
+  linux,
+  async () => {
+    await using first = await start(WAITS);
+    const source = watch(first.root);
+    assert.deepEqual(pidsOf(await sampled(source)), new Set(first.pids));
+    {
+      await using second = await start(WAITS);
+      assert.deepEqual(pidsOf(await sampled(source)), new Set([...first.pids, ...second.pids]));
+    }
+    assert.deepEqual(pidsOf(await sampled(source)), new Set(first.pids));
+  },
+);
+
+Deno.test("processor time, memory and bytes count from the process's start", linux, async () => {
+  await using program = await start(WORKS);
+  let now_ms = 0;
+  const source = watch(program.root, { clock_ms: () => now_ms += 1000 });
+  const window = await sampled(source);
+  const [pid] = program.pids;
+  const value = (name: string) => valueOf(window, name, pid!);
+  const seconds = value("process_user_cpu_seconds")! + value("process_system_cpu_seconds")!;
+  assert.ok(seconds >= 0.25 && seconds < 30, String(seconds));
+  assert.equal(Number.isInteger(value("process_user_cpu_seconds")! * 2 ** 20), true);
+  assert.ok(value("process_memory_usage_bytes")! > 64 * 2 ** 20);
+  assert.ok(value("process_memory_virtual_bytes")! >= value("process_memory_usage_bytes")!);
+  assert.ok(value("process_io_read_bytes")! >= 2 ** 20);
+  assert.equal(value("process_threads"), 1);
+  assert.ok(value("process_open_descriptors")! >= 3);
+  assert.equal(value("process_cpu_usage_percent"), undefined);
+  const next = await sampled(source);
+  assert.equal(valueOf(next, "process_cpu_usage_percent", pid!), 0);
+  assert.equal(valueOf(next, "process_user_cpu_seconds", pid!), 0);
+});
+
+Deno.test("switches of all threads are added up, not only those of the first", linux, async () => {
+  await using program = await start(HAS_THREADS);
+  const window = await sampled(watch(program.root));
+  const [pid] = program.pids;
+  assert.equal(valueOf(window, "process_threads", pid!), 9);
+  const first = /^voluntary_ctxt_switches:\t(\d+)$/m.exec(
+    Deno.readTextFileSync(`/proc/${pid}/status`),
+  );
+  const all = valueOf(window, "process_context_switches_voluntary_total", pid!)!;
+  assert.ok(all >= Number(first?.[1]) + 8 * 3, `${all} of which ${first?.[1]}`);
+});
+
+Deno.test("windows of processor seconds add up exactly, as doubles", async () => {
+  using proc = new MadeUp();
+  const source = watch(7, { proc: proc.folder });
+  let plain = 0;
+  let exact: Sum = 0;
+  let last = 0;
+  for (let ticks = 1; ticks < 500; ticks += 7) {
+    proc.process(7, { user_ticks: last = ticks });
+    const increase = valueOf(await sampled(source), "process_user_cpu_seconds", "7")!;
+    plain += increase;
+    exact = addSums(exact, increase);
+  }
+  assert.equal(exact, plain);
+  assert.equal(plain, Math.round((last / 100) * 2 ** 20) / 2 ** 20);
+});
+
+Deno.test("the share of all processors is of the time between two readings", async () => {
+  using proc = new MadeUp();
+  let now_ms = 5000;
+  const source = watch(7, { proc: proc.folder, clock_ms: () => now_ms });
+  proc.process(7, { user_ticks: 1000 });
+  const first = await sampled(source);
+  assert.equal(valueOf(first, "process_cpu_usage_percent", "7"), undefined);
+  proc.process(7, { user_ticks: 1100 });
+  now_ms += 2000;
+  // One second of the two on one of two processors.
+  assert.equal(valueOf(await sampled(source), "process_cpu_usage_percent", "7"), 25);
+});
+
+Deno.test("a pid that means another process is measured from that one's start", async () => {
+  using proc = new MadeUp();
+  const source = watch(7, { proc: proc.folder });
+  proc.process(7, {});
+  proc.process(8, { parent: 7, start_ticks: 100, user_ticks: 200 });
+  await sampled(source);
+  proc.process(8, { parent: 7, start_ticks: 900, user_ticks: 300, comm: "other" });
+  assert.deepEqual(pidsOf(await sampled(source)), new Set(["7"]));
+  const window = await sampled(source);
+  assert.equal(valueOf(window, "process_user_cpu_seconds", "8"), 3);
+  assert.equal(resource(window, "8").attributes["process.command_line"], "[other]");
+});
+
+Deno.test("a process that ends while it is read leaves nothing", async () => {
+  using proc = new MadeUp();
+  const source = watch(7, { proc: proc.folder });
+  proc.process(7, {});
+  proc.process(8, { parent: 7 });
+  proc.process(9, { parent: 7 });
+  assert.deepEqual(pidsOf(await sampled(source)), new Set(["7", "8", "9"]));
+  Deno.removeSync(`${proc.folder}/8/stat`);
+  proc.process(9, { parent: 7, state: "Z" });
+  const window = await sampled(source);
+  assert.deepEqual(pidsOf(window), new Set(["7"]));
+  assert.equal(window.resources.size, 1);
+});
+
+Deno.test("what may not be read is absent, and the rest is there", async () => {
+  using proc = new MadeUp();
+  proc.process(7, { user_ticks: 100 });
+  for (const file of ["io", "status"]) Deno.removeSync(`${proc.folder}/7/${file}`);
+  const window = await sampled(watch(7, { proc: proc.folder }));
+  assert.equal(valueOf(window, "process_user_cpu_seconds", "7"), 1);
+  assert.equal(valueOf(window, "process_threads", "7"), 1);
+  for (const name of ["process_io_read_bytes", "process_memory_usage_bytes"]) {
+    assert.equal(valueOf(window, name, "7"), undefined);
+  }
+});
+
+Deno.test("a generation that was born in the wrong order of pids is still a generation", async () => {
+  using proc = new MadeUp();
+  proc.process(50, {});
+  proc.process(40, { parent: 50 });
+  proc.process(30, { parent: 40 });
+  proc.process(20, { parent: 1 });
+  const window = await sampled(watch(50, { proc: proc.folder }));
+  assert.deepEqual(pidsOf(window), new Set(["30", "40", "50"]));
+});
+
+Deno.test("a process of many threads has them read now and then, and no switch is lost", async () => {
+  using proc = new MadeUp();
+  const source = watch(7, { proc: proc.folder });
+  proc.process(7, { threads: 17 });
+  let total = 0;
+  let readings = 0;
+  for (let sample = 1; sample <= 21; sample++) {
+    proc.threads(7, 17, sample);
+    const window = await sampled(source);
+    const increase = valueOf(window, "process_context_switches_voluntary_total", "7");
+    total += increase ?? 0;
+    if (increase === undefined) continue;
+    readings++;
+    assert.equal(total, 17 * sample);
+  }
+  assert.equal(readings, 3);
+});
+
+Deno.test("a marker that another one starts with is not the marker", async () => {
+  using proc = new MadeUp();
+  proc.process(8, { environ: `A=1\0${MARKER}\0` });
+  proc.process(9, { environ: `A=1\0${MARKER}0\0X${MARKER}\0` });
+  const window = await sampled(watch(7, { proc: proc.folder }));
+  assert.deepEqual(pidsOf(window), new Set(["8"]));
+});
+
+function watch(root: number, options: Partial<ProcessSourceOptions> = {}) {
+  return createProcessSource({ root, marker: MARKER, ...options });
+}
+
+async function sampled(source: ReturnType<typeof watch>): Promise<Window> {
+  const recorder = new Recorder(0n, () => 1n);
+  await source.sample(recorder);
+  return recorder.cut(1n);
+}
+
+function pidsOf({ series }: Window): Set<string> {
+  const pids = Array.from(series.values(), ({ tags }) => tags["process.pid"]);
+  return new Set(pids.filter((pid) => pid !== undefined));
+}
+
+function valueOf({ series }: Window, name: string, pid: string): number | undefined {
+  for (const one of series.values()) {
+    if (one.name !== name || one.tags["process.pid"] !== pid) continue;
+    if (one.type === "gauge") return Number(one.value);
+    if (one.type === "counter") return rounded(one.total);
+  }
+}
+
+function resource({ resources }: Window, pid: string): Resource {
+  const found = [...resources.values()].find(({ tags }) => tags["process.pid"] === pid);
+  assert.ok(found, `no resource ${pid}`);
+  return found;
+}
+
+interface Program extends AsyncDisposable {
+  root: number;
+  pids: string[];
+}
+
+/** A program that runs until it is disposed of, and the pids that it has told. */
+async function start(script: string, { env = markerEnv() } = {}): Promise<Program> {
+  const child = new Deno.Command("python3", {
+    args: ["-c", script],
+    env,
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let line = "";
+  for (let part = await lines.read(); !part.done; part = await lines.read()) {
+    line += part.value;
+    if (line.endsWith("\n")) break;
+  }
+  return {
+    root: child.pid,
+    pids: line.trim().split(" "),
+    async [Symbol.asyncDispose]() {
+      await child.stdin.close();
+      // All that was started holds this pipe: its end is the end of them all.
+      while (!(await lines.read()).done);
+      await child.status;
+    },
+  };
+}
+
+function markerEnv(): Record<string, string> {
+  const [name = "", value = ""] = MARKER.split("=");
+  return { [name]: value };
+}
+
+interface MadeUpProcess {
+  parent?: number;
+  comm?: string;
+  state?: string;
+  user_ticks?: number;
+  start_ticks?: number;
+  threads?: number;
+  environ?: string;
+}
+
+/** A folder that looks like `/proc` of a machine with two processors. */
+class MadeUp implements Disposable {
+  readonly folder = Deno.makeTempDirSync();
+
+  constructor() {
+    this.#write("stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu1 1 2 3 4\n");
+  }
+
+  process(pid: number, options: MadeUpProcess): void {
+    const { parent = 1, comm = "a b", state = "S", user_ticks = 0, start_ticks = 100 } = options;
+    const { threads = 1, environ = "" } = options;
+    Deno.mkdirSync(`${this.folder}/${pid}/fd`, { recursive: true });
+    const status = `Name:\ta\nVmSize:\t8 kB\nVmRSS:\t4 kB\nThreads:\t${threads}\n`;
+    const counts = `0 0 0 0 0 0 0 0 0 ${user_ticks} 0 0 0 20 0 ${threads} 0 ${start_ticks} 0 0`;
+    this.#write(`${pid}/stat`, `${pid} (${comm}) ${state} ${parent} ${counts}\n`);
+    this.#write(`${pid}/status`, `${status}${switches(1)}`);
+    this.#write(`${pid}/io`, "rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4\n");
+    this.#write(`${pid}/environ`, environ);
+    this.#write(`${pid}/cmdline`, "");
+  }
+
+  threads(pid: number, count: number, times: number): void {
+    for (let id = pid; id < pid + count; id++) {
+      Deno.mkdirSync(`${this.folder}/${pid}/task/${id}`, { recursive: true });
+      this.#write(`${pid}/task/${id}/status`, `Threads:\t${count}\n${switches(times)}`);
+    }
+  }
+
+  #write(path: string, text: string): void {
+    Deno.writeTextFileSync(`${this.folder}/${path}`, text);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.folder, { recursive: true });
+  }
+}
+
+function switches(times: number): string {
+  return `voluntary_ctxt_switches:\t${times}\nnonvoluntary_ctxt_switches:\t0\n`;
+}

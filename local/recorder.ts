@@ -1,0 +1,99 @@
+/** What the sources measure, gathered into one window a tick. */
+
+import {
+  addSums,
+  emptyWindow,
+  type ErrorEntry,
+  MAX_ERROR_LENGTH,
+  MAX_MAGNITUDE,
+  newest,
+  type Quantity,
+  resourceKey,
+  rounded,
+  type Series,
+  seriesKey,
+  type Sum,
+  type Tags,
+  tsFromNs,
+  type Window,
+} from "@service/core";
+
+/** Something that measures: called once a tick, never twice at a time. */
+export interface Source {
+  /** Measures into `recorder`; gives way to the event loop where it takes more than milliseconds. */
+  sample(recorder: Recorder): void | Promise<void>;
+}
+
+/** Records what sources measure until {@linkcode Recorder.cut} makes a window of it. */
+export class Recorder {
+  #window: Window;
+  #now_ns: () => bigint;
+
+  /** A recorder whose first window starts at `from_ns`. */
+  constructor(from_ns: bigint, now_ns: () => bigint) {
+    this.#window = emptyWindow(from_ns);
+    this.#now_ns = now_ns;
+  }
+
+  /** The instant of what is recorded now, epoch nanoseconds. */
+  get now_ns(): bigint {
+    return this.#now_ns();
+  }
+
+  /** Records a gauge's value; one that is not a finite number is not published. */
+  gauge(name: string, tags: Tags, value: Quantity): void {
+    if (!inRange(value)) return;
+    this.#add({ name, type: "gauge", tags, updated_ns: this.now_ns, value });
+  }
+
+  /** Records what a counter gained since it was last recorded; zero is an answer too. */
+  counter(name: string, tags: Tags, increase: Sum): void {
+    if (!inRange(rounded(increase)) || rounded(increase) < 0) return;
+    this.#add({ name, type: "counter", tags, updated_ns: this.now_ns, total: increase });
+  }
+
+  /** Records a warning or an error. */
+  error(entry: Omit<ErrorEntry, "log_ns">): void {
+    const cut = (text: string) =>
+      text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH - 1)}…` : text;
+    this.#window.errors = newest([...this.#window.errors, {
+      ...entry,
+      message: cut(entry.message),
+      exception: cut(entry.exception),
+      log_ns: this.now_ns,
+    }]);
+  }
+
+  /** Records that a host, process or device is there. */
+  resource(kind: string, tags: Tags, attributes: Tags, first_seen_ts?: number): void {
+    const seen_ts = tsFromNs(this.now_ns);
+    this.#window.resources.set(resourceKey({ kind, tags }), {
+      kind,
+      tags,
+      attributes,
+      first_seen_ts: first_seen_ts ?? seen_ts,
+      last_seen_ts: seen_ts,
+    });
+  }
+
+  /** The window of all recorded since the last cut; the next one starts where it ends. */
+  cut(to_ns: bigint): Window {
+    const window = this.#window;
+    window.to_ns = to_ns;
+    this.#window = emptyWindow(to_ns);
+    return window;
+  }
+
+  #add(series: Series): void {
+    const key = seriesKey(series);
+    const before = this.#window.series.get(key);
+    if (before?.type === "counter" && series.type === "counter") {
+      series.total = addSums(before.total, series.total);
+    }
+    this.#window.series.set(key, series);
+  }
+}
+
+function inRange(value: Quantity): boolean {
+  return value >= -MAX_MAGNITUDE && value <= MAX_MAGNITUDE;
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { MAX_ERROR_LENGTH, quantity } from "@service/core";
+import { Readings } from "./readings.ts";
+import { Recorder } from "./recorder.ts";
+
+function gained(readings: Readings, values: number[]): number[] {
+  return values.map((value) => Number(quantity(readings.increase("n", value))));
+}
+
+Deno.test("a source that was there before counts from its first reading, one of ours from zero", () => {
+  assert.deepEqual(gained(new Readings("is the base"), [100, 103, 103]), [0, 3, 0]);
+  assert.deepEqual(gained(new Readings("counts"), [100, 103, 103]), [100, 3, 0]);
+});
+
+Deno.test("a reading that falls is a restart: what it shows adds to what was", () => {
+  assert.deepEqual(gained(new Readings("is the base"), [100, 110, 4, 6]), [0, 10, 4, 2]);
+});
+
+Deno.test("increases of fractions add up to the last reading exactly", () => {
+  const readings = new Readings("counts");
+  const recorder = new Recorder(0n, () => 1n);
+  for (const value of [0.1, 0.3, 0.7, 1.1, 12.34]) {
+    recorder.counter("n", {}, readings.increase("n", value));
+  }
+  const [series] = recorder.cut(1n).series.values();
+  assert(series && "total" in series);
+  assert.equal(quantity(series.total), 12.34);
+});
+
+Deno.test("what is not a finite number is not published", () => {
+  const recorder = new Recorder(0n, () => 1n);
+  for (const value of [NaN, Infinity, -Infinity]) recorder.gauge("g", {}, value);
+  assert.equal(recorder.cut(1n).series.size, 0);
+});
+
+Deno.test("a window starts where the one before it ended, and holds only its own", () => {
+  const recorder = new Recorder(5n, () => 7n);
+  recorder.gauge("a", {}, 1);
+  recorder.error({ level: "error", message: "x".repeat(MAX_ERROR_LENGTH + 1), exception: "" });
+  const first = recorder.cut(10n);
+  const second = recorder.cut(20n);
+  assert.deepEqual([first.from_ns, first.to_ns, second.from_ns, second.to_ns], [5n, 10n, 10n, 20n]);
+  assert.equal(first.errors[0]!.log_ns, 7n);
+  assert.equal(first.errors[0]!.message.length, MAX_ERROR_LENGTH);
+  assert.equal(first.errors[0]!.message.at(-1), "…");
+  assert.deepEqual(second.errors, []);
+  assert.equal(first.series.size, 1);
+  assert.equal(second.series.size, 0);
+});

@@ -1,0 +1,250 @@
+/**
+ * Windows that wait to be uploaded, one file each: `<from_ns>-<to_ns>.new.json.gz`, and from the first
+ * attempt to send it `.sent.json.gz`. A window that was ever sent may be stored already, so only those
+ * never sent are merged where the spool grows over its limit: it loses time resolution, never counts.
+ */
+
+import { decode, encodeUpload, mergeAll, type Upload, uploadShape } from "@service/core";
+import { gunzip, gzip } from "./gzip.ts";
+
+/** One window in the spool. */
+export interface Spooled {
+  readonly from_ns: bigint;
+  readonly to_ns: bigint;
+  /** Compressed size in bytes. */
+  readonly bytes: number;
+  sent: boolean;
+  /** The compressed body, only where the disk did not take it. */
+  readonly held?: Uint8Array<ArrayBuffer>;
+}
+
+/** Compressed bytes that one instance's spool holds before it merges windows. */
+export const SPOOL_BYTES: number = 64 * 2 ** 20;
+
+const FILE = /^(\d+)-(\d+)\.(new|sent)\.json\.gz$/;
+
+/** The spool of one instance: oldest first, on disk, or in memory where the disk refuses. */
+export class Spool {
+  readonly directory: string;
+  readonly #limit: number;
+  readonly #complain: (why: string) => void;
+  #entries: Spooled[] = [];
+  #diskFailed = false;
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(directory: string, limit: number, complain: (why: string) => void) {
+    this.directory = directory;
+    this.#limit = limit;
+    this.#complain = complain;
+  }
+
+  /** The spool kept in `directory`, with what an earlier run left there. `complain` hears of a disk that fails. */
+  static async open(
+    directory: string,
+    complain: (why: string) => void,
+    limit: number = SPOOL_BYTES,
+  ): Promise<Spool> {
+    const spool = new Spool(directory, limit, complain);
+    try {
+      await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
+      spool.#entries = await leftovers(directory);
+    } catch (error) {
+      spool.#fail(error);
+    }
+    return spool;
+  }
+
+  /** Windows that wait. */
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  /** Keeps `upload` until it is acknowledged or rejected. */
+  add(upload: Upload): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#entries.push(await this.#store(upload));
+      while (this.#entries.reduce((sum, { bytes }) => sum + bytes, 0) > this.#limit) {
+        if (!await this.#mergeSmallest()) break;
+      }
+    });
+  }
+
+  /** The oldest window that waits, and its body; from now on it counts as sent. */
+  take(): Promise<{ entry: Spooled; body: Uint8Array<ArrayBuffer> } | undefined> {
+    return this.#inTurn(async () => {
+      while (this.#entries.length > 0) {
+        const entry = this.#entries[0]!;
+        await this.#markSent(entry);
+        try {
+          return { entry, body: await this.#body(entry) };
+        } catch (error) {
+          this.#fail(error);
+          await this.#forget(entry);
+        }
+      }
+    });
+  }
+
+  /** Forgets `entry`: the service has it. */
+  acknowledge(entry: Spooled): Promise<void> {
+    return this.#inTurn(() => this.#forget(entry));
+  }
+
+  /** Moves `entry` to `rejected/`, beside the service's answer, and puts `stead` in its place. */
+  reject(entry: Spooled, answer: string, stead?: Upload): Promise<void> {
+    return this.#inTurn(async () => {
+      const rejected = `${this.directory}/rejected`;
+      const name = `${rejected}/${entry.from_ns}-${entry.to_ns}`;
+      try {
+        await Deno.mkdir(rejected, { recursive: true, mode: 0o700 });
+        await Deno.writeFile(`${name}.json.gz`, await this.#body(entry), { mode: 0o600 });
+        await Deno.writeTextFile(`${name}.answer.json`, answer, { mode: 0o600 });
+        await removeOldest(rejected, this.#limit);
+      } catch (error) {
+        this.#fail(error);
+      }
+      await this.#forget(entry);
+      if (stead) this.#entries.unshift(await this.#store(stead));
+    });
+  }
+
+  /** Removes the directory if nothing is left in it, neither waiting nor rejected. */
+  async removeIfEmpty(): Promise<void> {
+    if (this.size > 0) return;
+    try {
+      for await (const { name } of Deno.readDir(this.directory)) {
+        if (name !== "lock" && name !== "destination") return;
+      }
+      await Deno.remove(this.directory, { recursive: true });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** One change at a time: the tick adds while the sender takes. */
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(change);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  async #store(upload: Upload): Promise<Spooled> {
+    const body = await gzip(encodeUpload(upload));
+    const { from_ns, to_ns } = upload.window;
+    const entry: Spooled = { from_ns, to_ns, bytes: body.length, sent: false };
+    const path = this.#path(entry);
+    try {
+      await Deno.writeFile(`${path}.tmp`, body, { mode: 0o600 });
+      await Deno.rename(`${path}.tmp`, path);
+      return entry;
+    } catch (error) {
+      await Deno.remove(`${path}.tmp`).catch(() => {});
+      this.#fail(error);
+      return { ...entry, held: body };
+    }
+  }
+
+  /** Merges the two neighbours never sent that are smallest together; false if there are none. */
+  async #mergeSmallest(): Promise<boolean> {
+    const entries = this.#entries;
+    let at = -1;
+    let smallest = Infinity;
+    for (let i = 0; i + 1 < entries.length; i++) {
+      const [a, b] = [entries[i]!, entries[i + 1]!];
+      if (a.sent || b.sent || a.to_ns !== b.from_ns || a.bytes + b.bytes >= smallest) continue;
+      smallest = a.bytes + b.bytes;
+      at = i;
+    }
+    if (at < 0) return false;
+    const parts = entries.slice(at, at + 2);
+    try {
+      const [first, second] = await Promise.all(parts.map((part) => this.#upload(part)));
+      const window = mergeAll([first!.window, second!.window]);
+      entries.splice(at, 2, await this.#store({ ...second!, window }));
+      for (const part of parts) await this.#remove(part);
+    } catch (error) {
+      // One of them cannot be read: it goes to the service as it is, which says what is wrong.
+      this.#fail(error);
+      for (const part of parts) await this.#markSent(part);
+    }
+    return true;
+  }
+
+  async #upload(entry: Spooled): Promise<Upload> {
+    return uploadShape.check(decode(await gunzip(await this.#body(entry))));
+  }
+
+  async #body(entry: Spooled): Promise<Uint8Array<ArrayBuffer>> {
+    return entry.held ?? await Deno.readFile(this.#path(entry));
+  }
+
+  async #markSent(entry: Spooled): Promise<void> {
+    if (entry.sent) return;
+    const before = this.#path(entry);
+    entry.sent = true;
+    if (entry.held) return;
+    await Deno.rename(before, this.#path(entry)).catch((error) => this.#fail(error));
+  }
+
+  async #forget(entry: Spooled): Promise<void> {
+    this.#entries = this.#entries.filter((other) => other !== entry);
+    await this.#remove(entry);
+  }
+
+  async #remove(entry: Spooled): Promise<void> {
+    if (entry.held) return;
+    await Deno.remove(this.#path(entry)).catch((error) => this.#fail(error));
+  }
+
+  #path(entry: Spooled): string {
+    return filePath(this.directory, entry);
+  }
+
+  /** Without the disk the windows are held in memory: said once, and the run goes on. */
+  #fail(error: unknown): void {
+    if (this.#diskFailed) return;
+    this.#diskFailed = true;
+    const why = error instanceof Error ? error.message : String(error);
+    this.#complain(`cannot keep windows in ${this.directory}, holding them in memory: ${why}`);
+  }
+}
+
+/** What lies in `directory`. A merged window whose parts were not removed yet stands for them. */
+async function leftovers(directory: string): Promise<Spooled[]> {
+  const entries: Spooled[] = [];
+  for await (const { name } of Deno.readDir(directory)) {
+    const match = FILE.exec(name);
+    if (!match) continue;
+    const [from_ns, to_ns] = [BigInt(match[1]!), BigInt(match[2]!)];
+    const { size: bytes } = await Deno.stat(`${directory}/${name}`);
+    entries.push({ from_ns, to_ns, bytes, sent: match[3] === "sent" });
+  }
+  entries.sort((a, b) =>
+    a.from_ns === b.from_ns ? Number(b.to_ns - a.to_ns) : a.from_ns < b.from_ns ? -1 : 1
+  );
+  let covered = -1n;
+  const whole: Spooled[] = [];
+  for (const entry of entries) {
+    if (entry.to_ns > covered) whole.push(entry);
+    else await Deno.remove(filePath(directory, entry));
+    covered = entry.to_ns > covered ? entry.to_ns : covered;
+  }
+  return whole;
+}
+
+function filePath(directory: string, { from_ns, to_ns, sent }: Spooled): string {
+  return `${directory}/${from_ns}-${to_ns}.${sent ? "sent" : "new"}.json.gz`;
+}
+
+/** Removes the oldest files of `directory` until it holds at most `limit` bytes. */
+async function removeOldest(directory: string, limit: number): Promise<void> {
+  const names = (await Array.fromAsync(Deno.readDir(directory), ({ name }) => name)).sort();
+  const sizes = await Promise.all(
+    names.map(async (name) => (await Deno.stat(`${directory}/${name}`)).size),
+  );
+  let total = sizes.reduce((sum, size) => sum + size, 0);
+  for (let i = 0; total > limit; i++) {
+    await Deno.remove(`${directory}/${names[i]}`);
+    total -= sizes[i]!;
+  }
+}

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { decode, type Upload, uploadShape } from "@service/core";
+import { gunzip } from "./gzip.ts";
+import { Spool } from "./spool.ts";
+import { temporaryDirectory, upload } from "./_testing.ts";
+
+const silent = () => assert.fail("nothing to complain of");
+
+async function read(body: Uint8Array<ArrayBuffer>): Promise<Upload> {
+  return uploadShape.check(decode(await gunzip(body)));
+}
+
+/** All that waits, taken and acknowledged in order: spans in seconds, and the sum of the counter. */
+async function drain(spool: Spool): Promise<{ spans: string[]; total: number }> {
+  const spans: string[] = [];
+  let total = 0;
+  for (let taken = await spool.take(); taken; taken = await spool.take()) {
+    const { window } = await read(taken.body);
+    spans.push(`${window.from_ns / 1_000_000_000n}-${window.to_ns / 1_000_000_000n}`);
+    for (const series of window.series.values()) {
+      total += "total" in series ? Number(series.total) : 0;
+    }
+    await spool.acknowledge(taken.entry);
+  }
+  return { spans, total };
+}
+
+async function files(path: string): Promise<string[]> {
+  return (await Array.fromAsync(Deno.readDir(path), ({ name }) => name)).sort();
+}
+
+Deno.test("windows come out oldest first, and another process finds what was not acknowledged", async () => {
+  await using directory = await temporaryDirectory();
+  const spool = await Spool.open(directory.path, silent);
+  for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
+  const first = await spool.take();
+  await spool.acknowledge(first!.entry);
+  const second = await spool.take();
+  assert.equal((await read(second!.body)).window.from_ns, 1_000_000_000n);
+
+  const heir = await Spool.open(directory.path, silent);
+  assert.equal(heir.size, 2);
+  assert.deepEqual(await drain(heir), { spans: ["1-2", "2-3"], total: 2 });
+  assert.deepEqual(await files(directory.path), []);
+});
+
+Deno.test("only its owner can read the spool", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/spool`;
+  const spool = await Spool.open(path, silent);
+  await spool.add(upload(0, 1, 1));
+  assert.equal((await Deno.stat(path)).mode! & 0o777, 0o700);
+  const [file] = await files(path);
+  assert.equal((await Deno.stat(`${path}/${file}`)).mode! & 0o777, 0o600);
+});
+
+Deno.test("over its limit it merges windows never sent, and loses no count", async () => {
+  await using directory = await temporaryDirectory();
+  const probe = await Spool.open(`${directory.path}/probe`, silent);
+  await probe.add(upload(0, 1, 1));
+  const oneWindow = (await probe.take())!.entry.bytes;
+
+  const limit = oneWindow * 8;
+  const spool = await Spool.open(`${directory.path}/spool`, silent, limit);
+  await spool.add(upload(0, 1, 1));
+  const sent = await spool.take();
+  for (let i = 1; i < 100; i++) await spool.add(upload(i, i + 1, 1));
+  assert(spool.size <= 9);
+  const sizes = await Promise.all(
+    (await files(`${directory.path}/spool`)).map(async (name) =>
+      (await Deno.stat(`${directory.path}/spool/${name}`)).size
+    ),
+  );
+  assert(sizes.reduce((sum, size) => sum + size, 0) <= limit);
+
+  const again = await spool.take();
+  assert.equal(again!.entry.to_ns, sent!.entry.to_ns, "a window that was sent is never merged");
+  const { spans, total } = await drain(spool);
+  assert.equal(total, 100);
+  assert.equal(spans[0], "0-1");
+  assert.equal(spans.at(-1)!.split("-")[1], "100");
+  spans.reduce((a, b) => (assert.equal(a.split("-")[1], b.split("-")[0]), b));
+});
+
+Deno.test("a merged window stands for its parts where the profiler died before removing them", async () => {
+  await using directory = await temporaryDirectory();
+  const spool = await Spool.open(directory.path, silent);
+  const spans: [number, number][] = [[0, 1], [1, 2], [0, 2], [2, 3]];
+  for (const [from, to] of spans) await spool.add(upload(from, to, 1));
+  const heir = await Spool.open(directory.path, silent);
+  assert.deepEqual((await drain(heir)).spans, ["0-2", "2-3"]);
+  assert.deepEqual(await files(directory.path), []);
+});
+
+Deno.test("a rejected window is kept beside the answer, and another may stand in its place", async () => {
+  await using directory = await temporaryDirectory();
+  const spool = await Spool.open(directory.path, silent);
+  await spool.add(upload(0, 1, 5));
+  await spool.add(upload(1, 2, 6));
+  const taken = await spool.take();
+  await spool.reject(taken!.entry, "400 no", upload(0, 1, 0));
+  assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2"], total: 6 });
+  const [answer, body] = await files(`${directory.path}/rejected`);
+  assert.equal(await Deno.readTextFile(`${directory.path}/rejected/${answer}`), "400 no");
+  const kept = await read(await Deno.readFile(`${directory.path}/rejected/${body}`));
+  assert.deepEqual([...kept.window.series.values()].map((s) => "total" in s && s.total), [5]);
+  await spool.removeIfEmpty();
+  assert.deepEqual(await files(directory.path), ["rejected"]);
+});
+
+Deno.test("where the disk takes nothing, windows are held in memory and it says so once", async () => {
+  await using directory = await temporaryDirectory();
+  await Deno.writeTextFile(`${directory.path}/file`, "");
+  const complaints: string[] = [];
+  const spool = await Spool.open(`${directory.path}/file/spool`, (why) => complaints.push(why));
+  for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
+  assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2", "2-3"], total: 3 });
+  assert.equal(complaints.length, 1);
+  assert.match(complaints[0]!, /holding them in memory/);
+});
+
+Deno.test("a window that the disk lost or mangled does not stop the others", async () => {
+  await using directory = await temporaryDirectory();
+  const complaints: string[] = [];
+  const spool = await Spool.open(directory.path, (why) => complaints.push(why));
+  for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
+  await Deno.remove(`${directory.path}/${(await files(directory.path))[0]}`);
+  assert.deepEqual((await drain(spool)).spans, ["1-2", "2-3"]);
+  assert.equal(complaints.length, 1);
+});

@@ -1,0 +1,91 @@
+/** All that one instance has measured: the whole for readers, the part since the last cut for upload. */
+
+import {
+  absorb,
+  emptyWindow,
+  MAX_RESOURCES,
+  MAX_SERIES,
+  SECOND_NS,
+  seriesKey,
+  tsFromNs,
+  type Window,
+} from "@service/core";
+
+/**
+ * At the limit, series silent for longer than this make room for new ones, the longest silent first.
+ * So long that a series of the window since the last cut never does.
+ */
+const SILENT_NS = 15n * SECOND_NS;
+
+/** How many make room at once, so that it is rare. */
+const ROOM = 1_000;
+
+const DROPPED = { name: "profiler_dropped_series_total", type: "counter", tags: {} } as const;
+const EVICTED = { name: "profiler_evicted_series_total", type: "counter", tags: {} } as const;
+
+/** The store's own series, for which there is always room. */
+const OWN = [DROPPED, EVICTED];
+
+/** The two windows that every tick is merged into. */
+export class Store {
+  /** Everything since the instance start. */
+  readonly total: Window;
+  #sinceCut: Window;
+
+  /** A store in which nothing has happened yet. */
+  constructor(start_ns: bigint) {
+    this.total = emptyWindow(start_ns);
+    this.#sinceCut = emptyWindow(start_ns);
+  }
+
+  /** Merges the window of one tick into both, as far as the limits of an instance allow. */
+  add(window: Window): void {
+    this.#limitResources(window);
+    const { dropped, evicted } = this.#limitSeries(window);
+    for (const [identity, total] of [[DROPPED, dropped], [EVICTED, evicted]] as const) {
+      window.series.set(seriesKey(identity), { ...identity, updated_ns: window.to_ns, total });
+    }
+    absorb(this.total, window);
+    absorb(this.#sinceCut, window);
+  }
+
+  /** The window since the last cut; the next one starts where it ends. */
+  cut(): Window {
+    const window = this.#sinceCut;
+    this.#sinceCut = emptyWindow(window.to_ns);
+    return window;
+  }
+
+  /** Takes out of `window` what is new where there is no room for it. */
+  #limitSeries(window: Window): { dropped: number; evicted: number } {
+    const { series } = this.total;
+    const fresh = [...window.series.keys()].filter((key) => !series.has(key));
+    const ownMissing = OWN.filter((identity) => !series.has(seriesKey(identity))).length;
+    const excess = () => Math.max(0, series.size + ownMissing + fresh.length - MAX_SERIES);
+    let evicted = 0;
+    if (excess() > 0) {
+      const silent = [...series]
+        .filter(([, { updated_ns }]) => updated_ns < window.to_ns - SILENT_NS)
+        .sort(([, a], [, b]) => a.updated_ns < b.updated_ns ? -1 : 1)
+        .slice(0, Math.max(excess(), ROOM));
+      for (const [key] of silent) series.delete(key);
+      evicted = silent.length;
+    }
+    const dropped = fresh.slice(Math.max(0, fresh.length - excess()));
+    for (const key of dropped) window.series.delete(key);
+    return { dropped: dropped.length, evicted };
+  }
+
+  #limitResources(window: Window): void {
+    const { resources } = this.total;
+    if (resources.size + window.resources.size <= MAX_RESOURCES) return;
+    const gone_ts = tsFromNs(window.to_ns - SILENT_NS);
+    for (const [key, { last_seen_ts }] of resources) {
+      if (last_seen_ts < gone_ts) resources.delete(key);
+    }
+    for (const key of window.resources.keys()) {
+      if (resources.has(key)) continue;
+      if (resources.size + window.resources.size > MAX_RESOURCES) window.resources.delete(key);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { emptyWindow, MAX_SERIES, type Series, seriesKey, type Window } from "@service/core";
+import { Store } from "./store.ts";
+
+const SECOND_NS = 1_000_000_000n;
+
+/** The tick that ends at `to` seconds, with a counter `n` that gained 1 under each of these tags. */
+function tick(to: number, ids: Iterable<number>): Window {
+  const window = emptyWindow(BigInt(to - 1) * SECOND_NS);
+  window.to_ns = BigInt(to) * SECOND_NS;
+  for (const id of ids) {
+    const series: Series = {
+      name: "n",
+      type: "counter",
+      tags: { id: String(id) },
+      updated_ns: window.to_ns,
+      total: 1,
+    };
+    window.series.set(seriesKey(series), series);
+    const resource = { kind: "process", tags: series.tags, attributes: {} };
+    window.resources.set(String(id), { ...resource, first_seen_ts: to, last_seen_ts: to });
+  }
+  return window;
+}
+
+function* range(from: number, to: number) {
+  for (let i = from; i < to; i++) yield i;
+}
+
+function total(window: Window, name: string): number | undefined {
+  for (const series of window.series.values()) {
+    if (series.name === name && "total" in series) return Number(series.total);
+  }
+}
+
+Deno.test("the whole is the merge of all cuts", () => {
+  const store = new Store(0n);
+  for (const to of range(1, 8)) store.add(tick(to, [1]));
+  const first = store.cut();
+  for (const to of range(8, 11)) store.add(tick(to, [1]));
+  const second = store.cut();
+  assert.deepEqual([total(first, "n"), total(second, "n"), total(store.total, "n")], [7, 3, 10]);
+  assert.equal(first.to_ns, second.from_ns);
+  assert.equal(second.to_ns, store.total.to_ns);
+});
+
+Deno.test("past the limit, series in use stay, new ones are refused and counted", () => {
+  const store = new Store(0n);
+  store.add(tick(1, range(0, MAX_SERIES - 2)));
+  store.add(tick(2, range(0, MAX_SERIES + 3)));
+  assert.equal(store.total.series.size, MAX_SERIES);
+  assert.equal(total(store.total, "profiler_dropped_series_total"), 5);
+  assert.equal(total(store.total, "profiler_evicted_series_total"), 0);
+  assert(store.total.resources.size <= MAX_SERIES);
+});
+
+Deno.test("past the limit, series long silent make room, so that churn never blinds the profiler", () => {
+  const store = new Store(0n);
+  let uploaded = 0;
+  for (const to of range(1, 121)) {
+    store.add(tick(to, range(to * 500, to * 500 + 500)));
+    if (to % 10 === 0) {
+      const cut = store.cut();
+      uploaded += [...cut.series.values()].filter(({ name }) => name === "n").length;
+      assert(cut.series.size <= MAX_SERIES);
+    }
+    assert(store.total.series.size <= MAX_SERIES);
+    assert(store.total.resources.size <= MAX_SERIES);
+  }
+  assert.equal(total(store.total, "profiler_dropped_series_total"), 0);
+  assert(total(store.total, "profiler_evicted_series_total")! > 0);
+  assert.equal(uploaded, 120 * 500, "every series of every window was there to upload");
+});
