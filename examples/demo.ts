@@ -1,0 +1,153 @@
+/**
+ * The service in a minute: a hosted API on a file in a temporary folder, `workload.py` under the
+ * profiler with upload on, and what each endpoint answers, with the `curl` line for it. Leaves nothing
+ * behind, and fails if any answer is not as the interface says.
+ */
+
+import assert from "node:assert/strict";
+import {
+  decode,
+  instanceList,
+  type Metric,
+  secondsFromNs,
+  type Signals,
+  signals,
+} from "@service/core";
+import { type Hosted, readLocal, startHosted, startRun, until, uploadTo } from "../tests/stack.ts";
+
+const WORKLOAD = new URL("workload.py", import.meta.url).pathname;
+
+if (import.meta.main) {
+  const directory = await Deno.makeTempDir({ prefix: "service-demo-" });
+  try {
+    await using hosted = await startHosted(directory);
+    await demo(hosted, directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+async function demo(hosted: Hosted, directory: string): Promise<void> {
+  say("Hosted API", `${hosted.url}, on an embedded libSQL file`);
+  const run = startRun(["python3", WORKLOAD], { directory, env: uploadTo(hosted) });
+  const url = await run.url;
+  say("Profiler", `service-run -- python3 examples/workload.py, pid ${run.process.pid}`);
+
+  for (const seconds of [4n, 10n]) {
+    const local = await until(async () => {
+      const payload = await readLocal(run);
+      return payload.payload_ns - payload.start_ns > seconds * 1_000_000_000n && payload;
+    });
+    heading(`Local signals, ${seconds} s into the run`, `curl ${url}/signals`);
+    show(local);
+  }
+
+  const { status, stdout, stderr } = await run.ended;
+  assert.equal(status.code, 0, `the run failed: ${stderr}`);
+  heading("The workload's own output", "(unchanged, exit code 0)");
+  console.log(stdout.trimEnd().replaceAll(/^/gm, "  "));
+
+  heading("Hosted instances, after the run", curl(`${hosted.url}/api/v1/instances`));
+  const { instances } = await hosted.get("/api/v1/instances", instanceList);
+  assert.equal(instances.length, 1, "one run is one instance");
+  const [instance] = instances;
+  table(["instance_id", "host.name", "project.name", "seconds", "command"], [[
+    instance!.instance_id,
+    instance!.tags["host.name"]!,
+    instance!.tags["project.name"]!,
+    String(instance!.last_seen_ts - instance!.first_seen_ts),
+    instance!.attributes["process.command_line"]!,
+  ]]);
+
+  const path = `/api/v1/signals?instance_id=${instance!.instance_id}&start=${
+    instance!.first_seen_ts
+  }`;
+  const whole = await hosted.get(path, signals);
+  heading("Hosted signals of the whole run", curl(`${hosted.url}${path}`));
+  show(whole);
+
+  const lastLocal = `${directory}/service/${instance!.instance_id}.json`;
+  const last = signals.check(decode(await Deno.readTextFile(lastLocal)));
+  const compared = compareCounters(last, whole);
+  say("Local and hosted", `${compared} counters, all equal to the last digit`);
+  say("Follow it from here", `start=${secondsFromNs(whole.payload_ns)}`);
+}
+
+/** Every counter of the last local payload stands in the hosted one with the same total. */
+function compareCounters(local: Signals, hosted: Signals): number {
+  const key = ({ name, tags }: Metric) => `${name} ${JSON.stringify(Object.entries(tags).sort())}`;
+  const totals = new Map(hosted.metrics.map((metric) => [key(metric), metric.stats]));
+  const counters = local.metrics.filter(({ type }) => type === "counter");
+  for (const counter of counters) {
+    assert.deepEqual(totals.get(key(counter)), counter.stats, `${key(counter)} differs`);
+  }
+  assert(counters.length > 0, "there are counters to compare");
+  return counters.length;
+}
+
+function show({ metrics, resources, errors, payload_ns, start_ns }: Signals): void {
+  const seconds = (Number(payload_ns - start_ns) / 1e9).toFixed(1);
+  console.log(
+    `  ${metrics.length} metrics over ${seconds} s, ${resources.length} resources, ${errors.length} errors`,
+  );
+  const processes = new Map<string, Map<string, number>>();
+  for (const { name, tags, stats } of metrics) {
+    const pid = tags["process.pid"];
+    if (pid === undefined) continue;
+    const value = "value" in stats ? stats.value : "total" in stats ? stats.total : 0;
+    processes.set(pid, (processes.get(pid) ?? new Map()).set(name, Number(value)));
+  }
+  const commands = new Map(
+    resources.map(({ tags, attributes }) => [
+      tags["process.pid"],
+      attributes["process.command_line"] ?? "",
+    ]),
+  );
+  const cell = (row: Map<string, number>, name: string, unit = 1, digits = 0) => {
+    const value = row.get(name);
+    return value === undefined ? "-" : (value / unit).toFixed(digits);
+  };
+  table(
+    ["pid", "CPU %", "CPU s", "memory MB", "threads", "read MB", "written MB", "command"],
+    [...processes].map(([pid, row]) => [
+      pid,
+      cell(row, "process_cpu_usage_percent", 1, 1),
+      cell(row, "process_user_cpu_seconds", 1, 2),
+      cell(row, "process_memory_usage_bytes", 1e6),
+      cell(row, "process_threads"),
+      cell(row, "process_io_read_bytes", 1e6),
+      cell(row, "process_io_write_bytes", 1e6),
+      (commands.get(pid) ?? "").slice(0, 48),
+    ]),
+  );
+  table(
+    ["host metric", "tags", "value"],
+    metrics.filter(({ name }) => /^host_(cpu_usage|memory_usage|network|disk)/.test(name))
+      .map(({ name, tags, stats }) => [
+        name,
+        Object.values(tags).join(" "),
+        String("value" in stats ? stats.value : "total" in stats ? stats.total : ""),
+      ]),
+  );
+}
+
+function curl(url: string): string {
+  return `curl -H "X-API-Key: $SERVICE_API_KEY" "${url}"`;
+}
+
+function say(what: string, text: string): void {
+  console.log(`\n${what}: ${text}`);
+}
+
+function heading(what: string, how: string): void {
+  console.log(`\n== ${what}\n   ${how}`);
+}
+
+function table(columns: string[], rows: string[][]): void {
+  const widths = columns.map((column, i) =>
+    Math.max(column.length, ...rows.map((row) => row[i]!.length))
+  );
+  for (const row of [columns, ...rows]) {
+    console.log(`  ${row.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd()}`);
+  }
+}

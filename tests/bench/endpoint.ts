@@ -1,0 +1,43 @@
+/** The local endpoint under load. */
+
+import { load } from "./load.ts";
+import type { Row } from "./row.ts";
+
+const LOAD = { parallel: 8, seconds: 3 };
+
+/** Figures of `GET /signals`, for a small payload and for one of 750 kB. */
+export async function benchEndpoint(): Promise<Row[]> {
+  return [...await benchSize(100), ...await benchSize(4_600)];
+}
+
+async function benchSize(seriesCount: number): Promise<Row[]> {
+  const server = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", new URL("endpoint_server.ts", import.meta.url).pathname, `${seriesCount}`],
+    stdout: "piped",
+  }).spawn();
+  const { value } = await server.stdout.getReader().read();
+  const [url, bytes] = new TextDecoder().decode(value).trim().split(" ");
+  const size = `${seriesCount} series, ${Math.round(Number(bytes) / 1e3)} kB`;
+  try {
+    const plain = await load(() => fetch(`${url}/plain`), LOAD);
+    const signals = await load(() => fetch(`${url}/signals`), LOAD);
+    const beside = "the same bytes from a bare Deno.serve";
+    return [
+      {
+        what: `GET /signals, ${size}`,
+        figure: signals.perSecond,
+        unit: "1/s",
+        beside: { what: beside, figure: plain.perSecond },
+      },
+      {
+        what: `GET /signals, ${size}, p99`,
+        figure: signals.p99_ms,
+        unit: "ms",
+        beside: { what: beside, figure: plain.p99_ms },
+      },
+    ];
+  } finally {
+    server.kill();
+    await server.status;
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Serves the local endpoint over a window of so many series that changes once a second, as a run's
+ * does; at `/plain` the same bytes without any work, the limit of the platform. Prints its URL.
+ */
+
+import { encode } from "@service/core";
+import { createEndpoint, localSignals } from "../../local/endpoint.ts";
+import { sampleWindow } from "./samples.ts";
+
+const total = sampleWindow(Number(Deno.args[0]));
+const options = {
+  total,
+  context: { "instance.id": "0123456789ab" },
+  version: "0.0.0",
+  host: "127.0.0.1",
+  now_ns: () => total.to_ns,
+  ready: Promise.resolve(),
+};
+const endpoint = createEndpoint(options);
+const plain = new TextEncoder().encode(encode(localSignals(options)));
+setInterval(() => total.to_ns += 1_000_000_000n, 1_000);
+Deno.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  onListen: ({ port }) => console.log(`http://127.0.0.1:${port} ${plain.length}`),
+}, (request) => request.url.endsWith("/plain") ? new Response(plain) : endpoint(request));

@@ -1,0 +1,32 @@
+/** A closed loop of requests: so many at a time, for so long. */
+
+/** What a load saw. */
+export interface LoadResult {
+  perSecond: number;
+  /** Latency of the slowest hundredth, milliseconds. */
+  p99_ms: number;
+}
+
+/** Sends requests, `parallel` at a time, until `seconds` have passed. */
+export async function load(
+  send: (i: number) => Promise<Response>,
+  { parallel, seconds }: { parallel: number; seconds: number },
+): Promise<LoadResult> {
+  const took: number[] = [];
+  const start = performance.now();
+  const until = start + seconds * 1_000;
+  let next = 0;
+  async function loop(): Promise<void> {
+    while (performance.now() < until) {
+      const sent = performance.now();
+      const response = await send(next++);
+      const body = await response.bytes();
+      if (!response.ok) throw new Error(`${response.status}: ${new TextDecoder().decode(body)}`);
+      took.push(performance.now() - sent);
+    }
+  }
+  await Promise.all(Array.from({ length: parallel }, loop));
+  const elapsed = (performance.now() - start) / 1_000;
+  took.sort((a, b) => a - b);
+  return { perSecond: took.length / elapsed, p99_ms: took[Math.floor(took.length * 0.99)]! };
+}

@@ -1,0 +1,52 @@
+/** `deno task bench`: every figure we promise, measured here and now, as a table and a JSON file. */
+
+import { benchCore } from "./core.ts";
+import { benchEndpoint } from "./endpoint.ts";
+import { benchIngest } from "./ingest.ts";
+import { reaches, type Row } from "./row.ts";
+import { benchRun } from "./run.ts";
+
+const RESULTS = new URL("results.json", import.meta.url);
+
+const directory = await Deno.makeTempDir({ prefix: "service-bench-" });
+const rows: Row[] = [];
+try {
+  for (const bench of [benchCore, benchEndpoint, benchIngest, benchRun]) {
+    for (const row of await bench(directory)) {
+      rows.push(row);
+      print(row);
+    }
+  }
+} finally {
+  await Deno.remove(directory, { recursive: true });
+}
+const machine = {
+  date: new Date().toISOString(),
+  deno: Deno.version.deno,
+  cores: navigator.hardwareConcurrency,
+  kernel: Deno.osRelease(),
+};
+await Deno.writeTextFile(RESULTS, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
+console.log(`\nwritten to ${RESULTS.pathname}`);
+if (rows.some((row) => reaches(row) === false)) Deno.exit(1);
+
+function print(row: Row): void {
+  const { what, figure, unit, target, beside } = row;
+  const verdict = { true: "reached", false: "MISSED", undefined: "" }[String(reaches(row))];
+  const aim = !target ? "" : "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
+  const peer = beside ? `${short(beside.figure)} ${beside.what}` : "";
+  console.log(
+    [
+      what.padEnd(72),
+      `${short(figure)} ${unit}`.padEnd(18),
+      aim.padEnd(8),
+      verdict!.padEnd(8),
+      peer,
+    ]
+      .join("  ").trimEnd(),
+  );
+}
+
+function short(figure: number): string {
+  return figure >= 100 ? figure.toFixed(0) : figure.toPrecision(3);
+}

@@ -1,0 +1,89 @@
+/** What a run costs: memory, processor time, and the start of the command. */
+
+import type { Signals } from "@service/core";
+import { readLocal, startRun, until } from "../stack.ts";
+import { medianMs, type Row } from "./row.ts";
+
+const MOD = new URL("../../mod.ts", import.meta.url).pathname;
+const SECONDS = 20;
+
+/** Figures of `service-run` itself. */
+export async function benchRun(directory: string): Promise<Row[]> {
+  return [
+    ...await benchWatcher(directory, 1),
+    ...await benchWatcher(directory, 50),
+    await benchStart(directory),
+  ];
+}
+
+/** Memory and processor time of the watcher beside so many sleeping processes. */
+async function benchWatcher(directory: string, processes: number): Promise<Row[]> {
+  const script = `for i in $(seq ${processes - 1}); do sleep 1000 & done; exec sleep 1000`;
+  const run = startRun(["bash", "-c", script], { directory });
+  const settled = await at(run, 5n);
+  const before = cost(settled);
+  const later = await at(run, BigInt(5 + SECONDS));
+  const after = cost(later);
+  const seconds = Number(later.payload_ns - settled.payload_ns) / 1e9;
+  const pids = later.resources.flatMap(({ tags }) => tags["process.pid"] ?? []);
+  for (const pid of pids) Deno.kill(Number(pid), "SIGKILL");
+  await run.ended;
+  const where = `beside ${pids.length} process${pids.length === 1 ? "" : "es"}`;
+  return [
+    {
+      what: `resident memory of the watcher ${where}`,
+      figure: after.bytes / 1e6,
+      unit: "MB",
+      target: { atMost: 80 },
+      beside: { what: "an idle Deno.serve", figure: await idleServer() / 1e6 },
+    },
+    {
+      what: `processor time of the watcher ${where}`,
+      figure: (after.cpu_seconds - before.cpu_seconds) / seconds * 100,
+      unit: "% of a core",
+      target: { atMost: 1 },
+    },
+  ];
+}
+
+function at(run: Parameters<typeof readLocal>[0], seconds: bigint): Promise<Signals> {
+  return until(async () => {
+    const payload = await readLocal(run);
+    return payload.payload_ns - payload.start_ns >= seconds * 1_000_000_000n && payload;
+  });
+}
+
+function cost({ metrics }: Signals) {
+  const stats = (name: string) => metrics.find((metric) => metric.name === name)!.stats;
+  const cpu = stats("profiler_cpu_seconds");
+  const memory = stats("profiler_memory_usage_bytes");
+  return {
+    cpu_seconds: "total" in cpu ? Number(cpu.total) : NaN,
+    bytes: "value" in memory ? Number(memory.value) : NaN,
+  };
+}
+
+/** Resident bytes of a server that does nothing. */
+async function idleServer(): Promise<number> {
+  const code = "Deno.serve({ port: 0, onListen() {} }, () => new Response());" +
+    "setTimeout(() => { console.log(Deno.memoryUsage().rss); Deno.exit() }, 1000)";
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["eval", code] }).output();
+  return Number(new TextDecoder().decode(stdout));
+}
+
+async function benchStart(directory: string): Promise<Row> {
+  const env = { XDG_STATE_HOME: directory };
+  const start = (command: string, args: string[]) => () =>
+    new Deno.Command(command, { args, env, stdout: "null", stderr: "null" }).output();
+  const bare = await medianMs(start("true", []));
+  const profiled = await medianMs(
+    start(Deno.execPath(), ["run", "-A", MOD, "--listen-port", "0", "--", "true"]),
+  );
+  return {
+    what: "start-up and end added to `true`",
+    figure: profiled - bare,
+    unit: "ms",
+    target: { atMost: 150 },
+    beside: { what: "`true` alone", figure: bare },
+  };
+}

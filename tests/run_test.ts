@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { catalogue, SECOND_NS, signals } from "@service/core";
+import { readLocal, startRun, until } from "./stack.ts";
+import { temporaryDirectory } from "../local/_testing.ts";
+
+/** Runs a command to its end, with its state in a directory of its own. */
+async function run(
+  command: string[],
+  options: { flags?: string[]; env?: Record<string, string> } = {},
+) {
+  await using directory = await temporaryDirectory();
+  return await startRun(command, {
+    directory: directory.path,
+    env: { SERVICE_DEBUG: "" },
+    ...options,
+  })
+    .ended;
+}
+
+Deno.test("exit code and output are the workload's, and the profiler says nothing", async () => {
+  const { status, stdout, stderr } = await run([
+    "bash",
+    "-c",
+    "printf out; printf err >&2; exit 7",
+  ]);
+  assert.equal(status.code, 7);
+  assert.equal(stdout, "out");
+  assert.equal(stderr, "err");
+});
+
+for (const signal of ["SIGTERM", "SIGKILL", "SIGSEGV", "SIGABRT", "SIGPIPE"] as const) {
+  Deno.test(`a workload that dies of ${signal} ends the profiler the same way`, async () => {
+    const { status } = await run(["bash", "-c", `kill -${signal.slice(3)} $$`]);
+    assert.equal(status.signal, signal);
+  });
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT"] as const) {
+  Deno.test(`${signal} reaches the workload, which decides what comes of it`, async () => {
+    await using directory = await temporaryDirectory();
+    const script = `trap 'exit 42' ${signal.slice(3)}; while :; do read -t 0.1 <> <(:); done`;
+    const { url, process, ended } = startRun(["bash", "-c", script], { directory: directory.path });
+    await url;
+    process.kill(signal);
+    assert.equal((await ended).status.code, 42);
+  });
+}
+
+Deno.test("a missing command exits with 127, one that cannot be executed with 126", async () => {
+  const missing = await run(["no-such-command-anywhere"]);
+  assert.equal(missing.status.code, 127);
+  assert.equal(missing.stderr, "service-run: no-such-command-anywhere: command not found\n");
+  const forbidden = await run(["/etc/passwd"]);
+  assert.equal(forbidden.status.code, 126);
+  assert.equal(forbidden.stderr, "service-run: /etc/passwd: permission denied\n");
+});
+
+Deno.test("a bad flag exits with 2, says what is allowed, and starts nothing", async () => {
+  await using directory = await temporaryDirectory();
+  const touched = `${directory.path}/touched`;
+  const { status, stderr } = await run(["touch", touched], { flags: ["--listen-port", "70000"] });
+  assert.equal(status.code, 2);
+  assert.match(stderr, /^service-run: --listen-port must be a port from 0 to 65535.*\n$/);
+  await assert.rejects(Deno.stat(touched), Deno.errors.NotFound);
+});
+
+Deno.test("--version and --help answer on stdout", async () => {
+  assert.match((await run([], { flags: ["--version"] })).stdout, /^service-run \d+\.\d+\.\d+\n$/);
+  assert.match((await run([], { flags: ["--help"] })).stdout, /^Usage: service-run/);
+});
+
+Deno.test("a named port that is taken stops it before the workload starts", async () => {
+  const other = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = other.addr as Deno.NetAddr;
+  const { status, stdout, stderr } = await run(["echo", "ran"], {
+    flags: ["--listen-port", String(port)],
+  });
+  other.close();
+  assert.equal(status.code, 2);
+  assert.equal(stdout, "");
+  assert.match(stderr, new RegExp(`cannot listen on 127.0.0.1:${port}: the port is in use`));
+});
+
+Deno.test("the workload's environment is ours and its instance's id", async () => {
+  const { stdout } = await run(["env"], {
+    env: { SERVICE_DEBUG: "", DENO_SERVE_ADDRESS: "tcp:127.0.0.1:1", WITH_NEWLINE: "a\nb" },
+  });
+  assert.match(stdout, /^DENO_SERVE_ADDRESS=tcp:127.0.0.1:1$/m);
+  assert.match(stdout, /^WITH_NEWLINE=a\nb$/m);
+  assert.match(stdout, /^SERVICE_INSTANCE_ID=[0-9a-f]{12}$/m);
+});
+
+Deno.test("the payload is as the interface says, grows from the instance start, and names each metric", async () => {
+  await using directory = await temporaryDirectory();
+  const work = startRun(
+    [
+      "python3",
+      "-c",
+      "import sys; [sum(range(10**6)) for _ in iter(int, 1)]",
+      "--api-key",
+      "s3cret",
+    ],
+    {
+      directory: directory.path,
+      flags: ["--listen-port", "0", "--tag", "team=kernels"],
+      env: { SERVICE_TAG_STAGE: "test", RANK: "3" },
+    },
+  );
+  const first = await readLocal(work);
+  const later = await until(async () => {
+    const payload = await readLocal(work);
+    return payload.payload_ns - payload.start_ns > 3n * SECOND_NS && payload;
+  });
+
+  assert.match(later.context["instance.id"]!, /^[0-9a-f]{12}$/);
+  assert.equal(later.context["team"], "kernels");
+  assert.equal(later.context["stage"], "test");
+  assert.equal(later.context["process.rank"], "3");
+  assert.equal(later.context["host.name"], Deno.hostname());
+  assert.equal(later.start_ns, first.start_ns);
+
+  const known = new Map(catalogue.map(({ name, type }) => [name, type]));
+  for (const { name, type } of later.metrics) assert.equal(known.get(name), type, name);
+
+  const pid = later.context["process.pid"]!;
+  const total = (payload: typeof later, name: string) => {
+    const found = payload.metrics.find((metric) =>
+      metric.name === name && metric.tags["process.pid"] === pid
+    );
+    return found && "total" in found.stats ? Number(found.stats.total) : NaN;
+  };
+  const busy = total(later, "process_user_cpu_seconds");
+  assert(busy > 1 && busy <= 4, `a process that never rests uses a core: ${busy} s`);
+  assert(total(later, "process_context_switches_involuntary_total") >= 0);
+
+  const described = later.resources.find(({ tags }) => tags["process.pid"] === pid)!;
+  assert.match(described.attributes["process.command_line"]!, /--api-key \[redacted\]$/);
+  assert(later.resources.some(({ kind }) => kind === "host"));
+
+  work.process.kill("SIGKILL");
+  Deno.kill(Number(pid), "SIGKILL");
+  await work.ended;
+});
+
+Deno.test("after the end nothing listens, and the last payload is a file", async () => {
+  await using directory = await temporaryDirectory();
+  const snapshotFile = `${directory.path}/last.json`;
+  const work = startRun(["sleep", "1.2"], {
+    directory: directory.path,
+    env: { SERVICE_SNAPSHOT_FILE: snapshotFile },
+  });
+  const url = await work.url;
+  const { context } = await readLocal(work);
+  await work.ended;
+  await assert.rejects(fetch(`${url}/signals`), TypeError);
+  const { decode } = await import("@service/core");
+  const last = signals.check(decode(await Deno.readTextFile(snapshotFile)));
+  assert.deepEqual(last.context, context);
+  assert(last.metrics.length > 20);
+});
+
+Deno.test("a default port that is taken is said, and does not keep the workload from running", async () => {
+  // Whoever holds the default port on this machine, this run or another program, it is held.
+  let holder: Deno.Listener | undefined;
+  try {
+    holder = Deno.listen({ hostname: "127.0.0.1", port: 18259 });
+  } catch {
+    // Held already.
+  }
+  const { status, stdout, stderr } = await run(["echo", "ran"], { flags: [] });
+  holder?.close();
+  assert.equal(status.code, 0);
+  assert.equal(stdout, "ran\n");
+  assert.match(stderr, /the port is in use; the workload runs/);
+});

@@ -1,0 +1,174 @@
+/** The whole stack as processes of its own: the hosted API, a key, and runs of `service-run`. */
+
+import { decode, type Shape, type Signals, signals } from "@service/core";
+
+const ROOT = new URL("..", import.meta.url).pathname;
+
+/** A hosted API on an embedded file, in a process that can be killed and started again. */
+export interface Hosted {
+  readonly url: string;
+  readonly key: string;
+  /** Answer of a path, checked against a shape. */
+  get<T>(path: string, shape: Shape<T>): Promise<T>;
+  kill(): Promise<void>;
+  /** Starts again on the same file and port. */
+  restart(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts the hosted API on a file in `directory`, with one project and a key to it. */
+export async function startHosted(directory: string): Promise<Hosted> {
+  const env = { SERVICE_DATABASE_URL: `file:${directory}/hosted.db` };
+  let server = await startServer({ ...env, PORT: "0" });
+  const { url } = server;
+  const key = await createKey(directory, "demo");
+  return {
+    url,
+    key,
+    async get(path, shape) {
+      const response = await fetch(`${url}${path}`, { headers: { "x-api-key": key } });
+      return await checked(response, shape);
+    },
+    async kill() {
+      server.process.kill("SIGKILL");
+      await server.process.status;
+    },
+    async restart() {
+      server = await startServer({ ...env, PORT: new URL(url).port });
+    },
+    async [Symbol.asyncDispose]() {
+      server.process.kill("SIGTERM");
+      await server.process.status;
+    },
+  };
+}
+
+/** The body of a successful answer. */
+export async function checked<T>(response: Response, shape: Shape<T>): Promise<T> {
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.url} answers ${response.status}: ${text}`);
+  return shape.check(decode(text));
+}
+
+/** A new key of `project` in the database that {@linkcode startHosted} keeps in `directory`. */
+export async function createKey(directory: string, project: string): Promise<string> {
+  const { stdout, success, stderr } = await deno(
+    ["edge/admin.ts", "create-key", "--project", project],
+    { SERVICE_DATABASE_URL: `file:${directory}/hosted.db` },
+  ).output();
+  if (!success) throw new Error(`no key: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** A command under `service-run`. */
+export interface Run {
+  /** Base URL of the local endpoint, once it answers. */
+  readonly url: Promise<string>;
+  readonly process: Deno.ChildProcess;
+  /** How it ended, and all it wrote. */
+  readonly ended: Promise<{ status: Deno.CommandStatus; stdout: string; stderr: string }>;
+}
+
+/** What a run gets beside the command. */
+export interface RunOptions {
+  /** Where it keeps its state: never the user's own directory. */
+  directory: string;
+  env?: Record<string, string>;
+  /** Flags before the command; any free port unless they say otherwise. */
+  flags?: string[];
+}
+
+/** Starts `command` under `service-run`. */
+export function startRun(command: string[], options: RunOptions): Run {
+  const { directory, env = {}, flags = ["--listen-port", "0"] } = options;
+  const process = deno(["mod.ts", ...flags, "--", ...command], {
+    XDG_STATE_HOME: directory,
+    SERVICE_DEBUG: "1",
+    ...env,
+  }).spawn();
+  const stderr = collect(process.stderr);
+  const stdout = collect(process.stdout);
+  const url = stderr.match(/signals at (http:\S+)\/signals/);
+  // Who needs it awaits it; a run that is over before it says so has none.
+  url.catch(() => {});
+  return {
+    process,
+    url,
+    ended: process.status.then(async (status) => ({
+      status,
+      stdout: await stdout.all,
+      stderr: await stderr.all,
+    })),
+  };
+}
+
+/** The local payload of a run. */
+export async function readLocal(run: Run, query = ""): Promise<Signals> {
+  return await checked(await fetch(`${await run.url}/signals${query}`), signals);
+}
+
+/** The environment with which a run uploads to `hosted`. */
+export function uploadTo({ url, key }: Pick<Hosted, "url" | "key">): Record<string, string> {
+  return { SERVICE_API_BASE: url, SERVICE_API_KEY: key };
+}
+
+/** Waits until `probe` gives something, looking again ten times a second for at most a minute. */
+export async function until<T>(
+  probe: () => T | false | undefined | Promise<T | false | undefined>,
+): Promise<T> {
+  for (let i = 0; i < 600; i++) {
+    const found = await probe();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`Cannot wait any longer: ${probe}`);
+}
+
+async function startServer(env: Record<string, string>) {
+  const process = deno(["edge/main.ts"], env).spawn();
+  const stderr = collect(process.stderr);
+  collect(process.stdout);
+  return { process, url: await stderr.match(/listening on (http:\S+)/) };
+}
+
+function deno(args: string[], env: Record<string, string>): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", ...args.map((arg, i) => i === 0 ? `${ROOT}${arg}` : arg)],
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+/** Reads a stream to its end; `match` resolves as soon as what was read matches. */
+function collect(stream: ReadableStream<Uint8Array>) {
+  let text = "";
+  const waiting: { pattern: RegExp; resolve: (found: string) => void }[] = [];
+  const look = () => {
+    for (const { pattern, resolve } of waiting) {
+      const found = pattern.exec(text)?.[1];
+      if (found) resolve(found);
+    }
+  };
+  const all = (async () => {
+    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      look();
+    }
+    return text;
+  })();
+  return {
+    all,
+    async match(pattern: RegExp): Promise<string> {
+      const found = new Promise<string>((resolve) => waiting.push({ pattern, resolve }));
+      look();
+      return await Promise.race([
+        found,
+        all.then((text) => {
+          throw new Error(`Cannot find ${pattern} in what was written: ${text}`);
+        }),
+      ]);
+    },
+  };
+}
