@@ -28,22 +28,20 @@ export function decode(text: string): unknown {
 }
 
 const NANOSECONDS = /(_ns"\s*:\s*)(-?(?:0|[1-9]\d{0,18}))(?![\d.eE])/g;
-/** A string where nanoseconds stand, or a letter of `_ns` written as an escape. */
-const TEXT_NANOSECONDS = /_ns"\s*:\s*"|\\u00(?:5[fF]|6[eE]|73)/;
-const LONG_INTEGER = /(?:^|[:[,])\s*-?\d{16}/;
+
+/** Marks the nanoseconds that became strings; a text that has it already is left to the reviver. */
+const MARK = "\x7f";
 
 /**
- * Three times as fast as a reviver: writes the nanoseconds as strings, parses, turns them into bigints.
- * A quote ends `_ns` only where a string ends, so the pattern cannot match inside one. `undefined`
- * where the text holds anything that this way could mistake, or is not JSON: the reviver decides
- * then, and its message shows the text as it was given.
+ * Several times as fast as a reviver: writes the nanoseconds as marked strings, parses, turns them into
+ * bigints. A quote ends `_ns` only where a string ends, so the pattern cannot match inside one.
+ * `undefined` where there is anything that this way could mistake, or the text is not JSON: the
+ * reviver decides then, and its message shows the text as it was given.
  */
 function decodeFast(text: string): unknown {
-  if (TEXT_NANOSECONDS.test(text)) return undefined;
-  const quoted = text.replace(NANOSECONDS, '$1"$2"');
-  if (LONG_INTEGER.test(quoted)) return undefined;
-  const value = parsed(quoted);
-  return reviveNanoseconds(value) ? value : undefined;
+  if (text.includes(MARK)) return undefined;
+  const value = parsed(text.replace(NANOSECONDS, `$1"${MARK}$2"`));
+  return isWhole(value) && reviveNanoseconds(value) ? value : undefined;
 }
 
 function parsed(text: string): unknown {
@@ -54,17 +52,26 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Whether a number, if it is one, has every digit that was written. */
+function isWhole(value: unknown): boolean {
+  return typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value);
+}
+
+/** Turns marked strings into bigints in place; false where a number may have lost digits. */
 function reviveNanoseconds(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
-  if (Array.isArray(value)) return value.every(reviveNanoseconds);
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isWhole(item) || !reviveNanoseconds(item)) return false;
+    return true;
+  }
   const fields = value as Record<string, unknown>;
   for (const key in fields) {
     const field = fields[key];
     if (key.endsWith("_ns")) {
       if (typeof field === "number") return false;
-      if (typeof field === "string") fields[key] = BigInt(field);
+      if (typeof field === "string" && field[0] === MARK) fields[key] = BigInt(field.slice(1));
     }
-    if (typeof field === "object" && !reviveNanoseconds(field)) return false;
+    if (!isWhole(field) || !reviveNanoseconds(field)) return false;
   }
   return true;
 }

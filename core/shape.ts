@@ -15,12 +15,11 @@ export interface Shape<T> {
   /** The shape as a JSON Schema. */
   readonly schema: JsonSchema;
   /**
-   * The value, typed.
+   * The value, typed; taken over, so that what need not change is not copied.
    *
-   * @param path Where in the whole the value stands, for the message.
    * @throws {ShapeError} If the value does not look so.
    */
-  check(value: unknown, path?: string): T;
+  check(value: unknown): T;
 }
 
 /** Says where a value differs from its shape, and what must stand there. */
@@ -32,12 +31,20 @@ export class ShapeError extends TypeError {
   /** What must stand there and what does. */
   readonly fault: string;
 
-  /** For the fault at `path`. */
+  /** For the fault at `path`, which is empty for the value as a whole. */
   constructor(path: string, fault: string) {
     super(`Cannot accept ${path || "the value"}: ${fault}`);
     this.path = path;
     this.fault = fault;
   }
+}
+
+/** What to throw for an `error` found in a part of a value: its path then starts at the whole. */
+export function within(part: string, error: unknown): unknown {
+  if (!(error instanceof ShapeError)) return error;
+  const { path, fault } = error;
+  const dot = path === "" || path.startsWith("[") ? "" : ".";
+  return new ShapeError(`${part}${dot}${path}`, fault);
 }
 
 /** Bounds of a text. */
@@ -60,16 +67,16 @@ export function text({ min = 0, max = Infinity, pattern }: TextOptions = {}): Sh
       ...(max < Infinity && { maxLength: max }),
       ...(pattern !== undefined && { pattern: `^(?:${pattern})$` }),
     },
-    check(value, path = "") {
-      if (typeof value !== "string") throw fault(path, "must be a string", value);
+    check(value) {
+      if (typeof value !== "string") throw fault("must be a string", value);
       const length = value.length > max || value.length < 2 * min
         ? codePoints(value)
         : value.length;
       if (length < min || length > max) {
         const bounds = max < Infinity ? `${min} to ${max}` : `at least ${min}`;
-        throw new ShapeError(path, `must have ${bounds} characters: got ${length}`);
+        throw new ShapeError("", `must have ${bounds} characters: got ${length}`);
       }
-      if (form && !form.test(value)) throw fault(path, `must match ${pattern}`, value);
+      if (form && !form.test(value)) throw fault(`must match ${pattern}`, value);
       return value;
     },
   };
@@ -80,8 +87,8 @@ export function oneOf<const T extends string>(...values: T[]): Shape<T> {
   const known = new Set<unknown>(values);
   return {
     schema: { enum: values },
-    check(value, path = "") {
-      if (!known.has(value)) throw fault(path, `must be one of ${values.join(", ")}`, value);
+    check(value) {
+      if (!known.has(value)) throw fault(`must be one of ${values.join(", ")}`, value);
       return value as T;
     },
   };
@@ -90,8 +97,8 @@ export function oneOf<const T extends string>(...values: T[]): Shape<T> {
 /** `true` or `false`. */
 export const flag: Shape<boolean> = {
   schema: { type: "boolean" },
-  check(value, path = "") {
-    if (typeof value !== "boolean") throw fault(path, "must be true or false", value);
+  check(value) {
+    if (typeof value !== "boolean") throw fault("must be true or false", value);
     return value;
   },
 };
@@ -100,10 +107,10 @@ export const flag: Shape<boolean> = {
 export function number(min: number, max: number): Shape<number> {
   return {
     schema: { type: "number", minimum: min, maximum: max },
-    check(value, path = "") {
+    check(value) {
       const plain = typeof value === "bigint" ? Number(value) : value;
       if (typeof plain !== "number" || !(plain >= min && plain <= max)) {
-        throw fault(path, `must be a number from ${min} to ${max}`, value);
+        throw fault(`must be a number from ${min} to ${max}`, value);
       }
       return plain;
     },
@@ -114,9 +121,9 @@ export function number(min: number, max: number): Shape<number> {
 export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape<number> {
   return {
     schema: { type: "integer", minimum: min, maximum: max },
-    check(value, path = "") {
+    check(value) {
       if (!Number.isInteger(value) || !(value as number >= min && value as number <= max)) {
-        throw fault(path, `must be a whole number from ${min} to ${max}`, value);
+        throw fault(`must be a whole number from ${min} to ${max}`, value);
       }
       return value as number;
     },
@@ -128,8 +135,8 @@ export function quantityUpTo(magnitude: number): Shape<Quantity> {
   const plain = number(-magnitude, magnitude);
   return {
     schema: plain.schema,
-    check(value, path = "") {
-      const checked = plain.check(value, path);
+    check(value) {
+      const checked = plain.check(value);
       return typeof value === "bigint" ? value : checked;
     },
   };
@@ -138,9 +145,9 @@ export function quantityUpTo(magnitude: number): Shape<Quantity> {
 /** Epoch nanoseconds: a `bigint` here, an integer of up to 64 bits on the wire. */
 export const nanoseconds: Shape<bigint> = {
   schema: { type: "integer", minimum: 0, maximum: Number(LAST_NS) },
-  check(value, path = "") {
+  check(value) {
     if (typeof value !== "bigint" || value < 0n || value > LAST_NS) {
-      throw fault(path, `must be whole epoch nanoseconds from 0 to ${LAST_NS}`, value);
+      throw fault(`must be whole epoch nanoseconds from 0 to ${LAST_NS}`, value);
     }
     return value;
   },
@@ -150,7 +157,7 @@ export const nanoseconds: Shape<bigint> = {
 export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return {
     schema: { anyOf: [shape.schema, { type: "null" }] },
-    check: (value, path = "") => value === null ? null : shape.check(value, path),
+    check: (value) => value === null ? null : shape.check(value),
   };
 }
 
@@ -171,13 +178,25 @@ export function list<T>(item: Shape<T>, { min = 0, max = Infinity }: ListOptions
       ...(min > 0 && { minItems: min }),
       ...(max < Infinity && { maxItems: max }),
     },
-    check(value, path = "") {
-      if (!Array.isArray(value)) throw fault(path, "must be an array", value);
+    check(value) {
+      if (!Array.isArray(value)) throw fault("must be an array", value);
       if (value.length < min || value.length > max) {
         const bounds = max < Infinity ? `${min} to ${max}` : `at least ${min}`;
-        throw new ShapeError(path, `must have ${bounds} items: got ${value.length}`);
+        throw new ShapeError("", `must have ${bounds} items: got ${value.length}`);
       }
-      return value.map((element, i) => item.check(element, `${path}[${i}]`));
+      let i = 0;
+      try {
+        let checked: T[] = value;
+        for (; i < value.length; i++) {
+          const element = item.check(value[i]);
+          if (element === value[i]) continue;
+          if (checked === value) checked = value.slice();
+          checked[i] = element;
+        }
+        return checked;
+      } catch (error) {
+        throw within(`[${i}]`, error);
+      }
     },
   };
 }
@@ -191,14 +210,20 @@ export function tagsOf(key: Shape<string>, value: Shape<string>, max: number): S
       additionalProperties: value.schema,
       maxProperties: max,
     },
-    check(given, path = "") {
-      const entries = Object.entries(plainObject(given, path));
+    check(given) {
+      const entries = Object.entries(plainObject(given));
       if (entries.length > max) {
-        throw new ShapeError(path, `must have at most ${max} entries: got ${entries.length}`);
+        throw new ShapeError("", `must have at most ${max} entries: got ${entries.length}`);
       }
       for (const [name, tag] of entries) {
-        key.check(name, path === "" ? "a key" : `${path} (a key)`);
-        value.check(tag, at(path, name));
+        let isKey = true;
+        try {
+          key.check(name);
+          isKey = false;
+          value.check(tag);
+        } catch (error) {
+          throw within(`${field(name)}${isKey ? " (a key)" : ""}`, error);
+        }
       }
       return given as Tags;
     },
@@ -216,26 +241,39 @@ export function object<T extends object>(
   fields: Fields<T>,
   optional: Optional<T>[] = [],
 ): Shape<T> {
-  const shapes = Object.entries(fields) as [string, Shape<unknown>][];
-  const known = new Set(Object.keys(fields));
+  const names = Object.keys(fields);
+  const shapes = Object.values<Shape<unknown>>(fields);
+  const known = new Set(names);
   const free = new Set<unknown>(optional);
-  const required = shapes.map(([name]) => name).filter((name) => !free.has(name));
   return {
     schema: {
       type: "object",
-      properties: Object.fromEntries(shapes.map(([name, { schema }]) => [name, schema])),
-      required,
+      properties: Object.fromEntries(names.map((name, i) => [name, shapes[i]!.schema])),
+      required: names.filter((name) => !free.has(name)),
       additionalProperties: false,
     },
-    check(value, path = "") {
-      const given = plainObject(value, path);
+    check(value) {
+      const given = plainObject(value);
       for (const name in given) {
-        if (!known.has(name)) throw new ShapeError(at(path, name), "is not a field known here");
+        if (!known.has(name)) throw new ShapeError(field(name), "is not a field known here");
       }
-      const checked: Record<string, unknown> = {};
-      for (const [name, shape] of shapes) {
-        if (Object.hasOwn(given, name)) checked[name] = shape.check(given[name], at(path, name));
-        else if (!free.has(name)) throw new ShapeError(at(path, name), "is missing");
+      let checked = given;
+      let at = 0;
+      try {
+        for (; at < names.length; at++) {
+          const name = names[at]!;
+          const value = given[name];
+          if (value === undefined && !Object.hasOwn(given, name)) {
+            if (free.has(name)) continue;
+            throw new ShapeError("", "is missing");
+          }
+          const part = shapes[at]!.check(value);
+          if (part === value) continue;
+          if (checked === given) checked = { ...given };
+          checked[name] = part;
+        }
+      } catch (error) {
+        throw within(names[at]!, error);
       }
       return checked as T;
     },
@@ -244,33 +282,34 @@ export function object<T extends object>(
 
 /** One of several objects, told apart by the string in the field `tag`. */
 export function variants<T>(tag: string, shapes: Record<string, Shape<T>>): Shape<T> {
-  const known = oneOf(...Object.keys(shapes));
   return {
     schema: { oneOf: Object.values(shapes).map(({ schema }) => schema) },
-    check(value, path = "") {
-      const variant = known.check(plainObject(value, path)[tag], at(path, tag));
-      return shapes[variant]!.check(value, path);
+    check(value) {
+      const variant = plainObject(value)[tag];
+      if (typeof variant !== "string" || !Object.hasOwn(shapes, variant)) {
+        throw within(tag, fault(`must be one of ${Object.keys(shapes).join(", ")}`, variant));
+      }
+      return shapes[variant]!.check(value);
     },
   };
 }
 
 /** What another shape says, made into a value of its own; `make` may find further faults. */
-export function mapped<A, B>(shape: Shape<A>, make: (value: A, path: string) => B): Shape<B> {
+export function mapped<A, B>(shape: Shape<A>, make: (value: A) => B): Shape<B> {
   return {
     schema: shape.schema,
-    check: (value, path = "") => make(shape.check(value, path), path),
+    check: (value) => make(shape.check(value)),
   };
 }
 
-/** The path of the field `name` of what stands at `path`. */
-export function at(path: string, name: string): string {
-  const field = /^[\w.-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80));
-  return path === "" ? field : `${path}.${field}`;
+/** The path of a field, which a peer has named. */
+function field(name: string): string {
+  return /^[\w.-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80));
 }
 
-function plainObject(value: unknown, path: string): Record<string, unknown> {
+function plainObject(value: unknown): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw fault(path, "must be an object", value);
+    throw fault("must be an object", value);
   }
   return value as Record<string, unknown>;
 }
@@ -281,8 +320,8 @@ function codePoints(text: string): number {
   return length;
 }
 
-function fault(path: string, rule: string, value: unknown): ShapeError {
-  return new ShapeError(path, `${rule}: got ${describe(value)}`);
+function fault(rule: string, value: unknown): ShapeError {
+  return new ShapeError("", `${rule}: got ${describe(value)}`);
 }
 
 function describe(value: unknown): string {

@@ -73,6 +73,8 @@ const BEYOND_SCHEMA = new RegExp([
   "has the same identity",
   "must be the sum of its buckets' counts",
   "must have one count for each",
+  "must have one for each",
+  "must all differ",
   "must have a count for each",
   "must be larger than the one before it",
   "must be the index of a bin",

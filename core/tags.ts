@@ -31,16 +31,16 @@ export function formatTags(tags: Tags): string {
 
 /** Text that is equal for two sets of tags exactly when they hold the same pairs. */
 export function tagsKey(tags: Tags): string {
-  let key = keys.get(tags);
-  if (key === undefined) {
-    key = JSON.stringify(sortedEntries(tags));
-    keys.set(tags, key);
+  const names = Object.keys(tags);
+  if (names.length > 1) names.sort();
+  // With lengths nothing needs an escape, which is several times as fast as JSON.
+  let key = "";
+  for (const name of names) {
+    const value = tags[name]!;
+    key += `${name.length}:${name}${value.length}:${value}`;
   }
   return key;
 }
-
-/** Tags are never changed once made, so the key of one object is made once. */
-const keys = new WeakMap<Tags, string>();
 
 function sortedEntries(tags: Tags): [string, string][] {
   return Object.entries(tags).sort(([a], [b]) => a < b ? -1 : 1);

@@ -6,7 +6,6 @@ import { encode } from "./json.ts";
 import { MAX_ERRORS, MAX_FRAMES, MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
 import type { ErrorEntry, Resource } from "./payload.ts";
 import {
-  at,
   flag,
   list,
   mapped,
@@ -25,7 +24,11 @@ import { isSum, type Quantity, type Sum } from "./sum.ts";
 import type { Tags } from "./tags.ts";
 import {
   type Buckets,
+  type CounterSeries,
   type FrameSum,
+  type GaugeSeries,
+  type HistogramSeries,
+  type ProfileSeries,
   resourceKey,
   type Series,
   seriesKey,
@@ -66,24 +69,33 @@ function windowBody(window: Window): unknown {
   return {
     from_ns,
     to_ns,
-    series: Array.from(window.series.values(), seriesBody),
+    series: Array.from(window.series.values(), (series) => seriesBody(series, to_ns)),
     resources: [...window.resources.values()],
     errors,
   };
 }
 
-function seriesBody(series: Series): unknown {
+/** Most series were updated at the end of the window: that is not repeated for each. */
+function seriesBody(series: Series, to_ns: bigint): unknown {
+  const { updated_ns, ...rest } = series;
+  const body = updated_ns === to_ns ? rest : series;
   switch (series.type) {
     case "histogram":
-      return { ...series, buckets: series.buckets && bucketsBody(series.buckets) };
+      return { ...body, buckets: series.buckets && bucketsBody(series.buckets) };
     case "profile":
-      return {
-        ...series,
-        frames: Array.from(series.frames, ([name, frame]) => ({ name, ...frame })),
-      };
+      return { ...body, frames: framesBody(series.frames) };
     default:
-      return series;
+      return body;
   }
+}
+
+function framesBody(frames: Map<string, FrameSum>): FramesBody {
+  const sums = [...frames.values()];
+  return {
+    names: [...frames.keys()],
+    values: sums.map(({ value }) => value),
+    samples: sums.map(({ samples }) => samples),
+  };
 }
 
 function bucketsBody(buckets: Buckets): unknown {
@@ -98,23 +110,25 @@ function bucketsBody(buckets: Buckets): unknown {
 
 const times = whole(0);
 
+const sumParts = list(value, { min: 2 });
+
 /** An exact sum: a number, or the parts of one that no double holds. */
 const sum: Shape<Sum> = {
-  schema: { anyOf: [value.schema, { type: "array", items: value.schema, minItems: 2 }] },
-  check(given, path = "") {
-    if (!Array.isArray(given)) return Number(value.check(given, path)) + 0;
-    const parts = given.map((part, i) => Number(value.check(part, `${path}[${i}]`)));
+  schema: { anyOf: [value.schema, sumParts.schema] },
+  check(given) {
+    if (!Array.isArray(given)) return Number(value.check(given)) + 0;
+    const parts = sumParts.check(given).map(Number);
     if (!isSum(parts)) {
-      throw new ShapeError(path, "must be a number, or the parts of an exact sum, largest first");
+      throw new ShapeError("", "must be a number, or the parts of an exact sum, largest first");
     }
     return parts;
   },
 };
 
 /** A sum of what cannot shrink. */
-const increase = mapped(sum, (checked, path) => {
+const increase = mapped(sum, (checked) => {
   const first = typeof checked === "number" ? checked : checked[0]!;
-  if (first < 0) throw new ShapeError(path, `must not be negative: got ${first}`);
+  if (first < 0) throw new ShapeError("", `must not be negative: got ${first}`);
   return checked;
 });
 
@@ -138,10 +152,10 @@ const bins: Shape<Buckets> = mapped(
     indexes: list(whole(-(2 ** 14), 2 ** 14), { max: 2 ** 15 }),
     counts: list(times, { max: 2 ** 15 }),
   }),
-  ({ indexes, counts }, path) => {
+  ({ indexes, counts }) => {
     if (indexes.length !== counts.length) {
       throw new ShapeError(
-        at(path, "counts"),
+        "counts",
         `must have one count for each of ${indexes.length} bins`,
       );
     }
@@ -149,13 +163,13 @@ const bins: Shape<Buckets> = mapped(
     indexes.forEach((index, i) => {
       if (!isBinIndex(index)) {
         throw new ShapeError(
-          `${at(path, "indexes")}[${i}]`,
+          `indexes[${i}]`,
           `must be the index of a bin: got ${index}`,
         );
       }
       if (i > 0 && index <= indexes[i - 1]!) {
         throw new ShapeError(
-          `${at(path, "indexes")}[${i}]`,
+          `indexes[${i}]`,
           "must be larger than the one before it",
         );
       }
@@ -171,17 +185,17 @@ const bounds: Shape<Buckets> = mapped(
     bounds: list(double, { max: MAX_BUCKETS }),
     counts: list(times, { max: MAX_BUCKETS + 1 }),
   }),
-  (given, path): Bounds => {
+  (given): Bounds => {
     if (given.counts.length !== given.bounds.length + 1) {
       throw new ShapeError(
-        at(path, "counts"),
+        "counts",
         `must have a count for each of ${given.bounds.length} bounds and one above`,
       );
     }
     const unsorted = given.bounds.findIndex((bound, i) => i > 0 && bound <= given.bounds[i - 1]!);
     if (unsorted > 0) {
       throw new ShapeError(
-        `${at(path, "bounds")}[${unsorted}]`,
+        `bounds[${unsorted}]`,
         "must be larger than the one before it",
       );
     }
@@ -189,29 +203,50 @@ const bounds: Shape<Buckets> = mapped(
   },
 );
 
-const identity = { name, tags, updated_ns: nanoseconds };
+interface FramesBody {
+  names: string[];
+  values: Sum[];
+  samples: number[];
+}
 
-const frames = mapped(
-  list(object<FrameSum & { name: string }>({ name, value: sum, samples: times }), {
-    max: MAX_FRAMES + 1,
+const frames: Shape<Map<string, FrameSum>> = mapped(
+  object<FramesBody>({
+    names: list(name, { max: MAX_FRAMES + 1 }),
+    values: list(sum, { max: MAX_FRAMES + 1 }),
+    samples: list(times, { max: MAX_FRAMES + 1 }),
   }),
-  (given, path) =>
-    keyed(given, path, ({ name }) => name, ({ value, samples }): FrameSum => ({ value, samples })),
+  ({ names, values, samples }) => {
+    const made = new Map<string, FrameSum>();
+    for (const [field, { length }] of Object.entries({ values, samples })) {
+      if (length !== names.length) {
+        throw new ShapeError(
+          field,
+          `must have one for each of ${names.length} names: got ${length}`,
+        );
+      }
+    }
+    names.forEach((name, i) => made.set(name, { value: values[i]!, samples: samples[i]! }));
+    if (made.size < names.length) throw new ShapeError("names", "must all differ");
+    return made;
+  },
 );
 
-const series: Shape<Series> = variants<Series>("type", {
-  gauge: object<{ name: string; type: "gauge"; tags: Tags; updated_ns: bigint; value: Quantity }>({
-    ...identity,
-    type: oneOf("gauge"),
-    value,
-  }),
-  counter: object<{ name: string; type: "counter"; tags: Tags; updated_ns: bigint; total: Sum }>({
-    ...identity,
-    type: oneOf("counter"),
-    total: increase,
-  }),
+/** A series as an upload has it: without `updated_ns` where that is the end of the window. */
+type Uploaded<T extends Series> = Omit<T, "updated_ns"> & { updated_ns?: bigint };
+
+const identity = { name, tags, updated_ns: nanoseconds };
+
+const series: Shape<Uploaded<Series>> = variants<Uploaded<Series>>("type", {
+  gauge: object<Uploaded<GaugeSeries>>(
+    { ...identity, type: oneOf("gauge"), value },
+    ["updated_ns"],
+  ),
+  counter: object<Uploaded<CounterSeries>>(
+    { ...identity, type: oneOf("counter"), total: increase },
+    ["updated_ns"],
+  ),
   histogram: mapped(
-    object<Series & { type: "histogram" }>({
+    object<Uploaded<HistogramSeries>>({
       ...identity,
       type: oneOf("histogram"),
       count: times,
@@ -219,15 +254,15 @@ const series: Shape<Series> = variants<Series>("type", {
       min: nullable(double),
       max: nullable(double),
       buckets: nullable(variants<Buckets>("kind", { bins, bounds })),
-    }),
-    (histogram, path) => {
+    }, ["updated_ns"]),
+    (histogram) => {
       const { count, buckets } = histogram;
       if (buckets) {
         const counts = "bins" in buckets ? [...buckets.bins.values()] : buckets.counts;
         const inBuckets = counts.reduce((total, times) => total + times, 0);
         if (inBuckets !== count) {
           throw new ShapeError(
-            at(path, "count"),
+            "count",
             `must be the sum of its buckets' counts, ${inBuckets}: got ${count}`,
           );
         }
@@ -235,17 +270,16 @@ const series: Shape<Series> = variants<Series>("type", {
       return histogram;
     },
   ),
-  profile: object<Series & { type: "profile" }>({
-    ...identity,
-    type: oneOf("profile"),
-    frames,
-  }),
+  profile: object<Uploaded<ProfileSeries>>(
+    { ...identity, type: oneOf("profile"), frames },
+    ["updated_ns"],
+  ),
 });
 
 interface WindowBody {
   from_ns: bigint;
   to_ns: bigint;
-  series: Map<string, Series>;
+  series: Map<string, Uploaded<Series>>;
   resources: Map<string, Resource>;
   errors: ErrorEntry[];
 }
@@ -257,19 +291,20 @@ export const windowShape: Shape<Window> = mapped(
     to_ns: nanoseconds,
     series: mapped(
       list(series, { max: MAX_SERIES }),
-      (given, path) => keyed(given, path, seriesKey, (one) => one),
+      (given) => keyed(given, seriesKey, (one) => one),
     ),
     resources: mapped(
       list(resource, { max: MAX_RESOURCES }),
-      (given, path) => keyed(given, path, resourceKey, (one) => one),
+      (given) => keyed(given, resourceKey, (one) => one),
     ),
     errors: list(errorEntry, { max: MAX_ERRORS }),
   }),
-  (window, path) => {
+  (window) => {
     if (window.to_ns <= window.from_ns) {
-      throw new ShapeError(at(path, "to_ns"), `must be after from_ns (${window.from_ns})`);
+      throw new ShapeError("to_ns", `must be after from_ns (${window.from_ns})`);
     }
-    return window;
+    for (const one of window.series.values()) one.updated_ns ??= window.to_ns;
+    return window as Window;
   },
 );
 
@@ -284,10 +319,10 @@ export const uploadShape: Shape<Upload> = mapped(
     final: flag,
     window: windowShape,
   }),
-  (upload, path) => {
+  (upload) => {
     if (upload.window.from_ns < upload.start_ns) {
       throw new ShapeError(
-        at(path, "window.from_ns"),
+        "window.from_ns",
         `must not be before start_ns (${upload.start_ns})`,
       );
     }
@@ -298,17 +333,16 @@ export const uploadShape: Shape<Upload> = mapped(
 /** A map of items that each must have a key of their own. */
 function keyed<T, V>(
   items: readonly T[],
-  path: string,
   key: (item: T) => string,
   made: (item: T) => V,
 ): Map<string, V> {
   const map = new Map<string, V>();
-  items.forEach((item, i) => {
-    const itsKey = key(item);
-    if (map.has(itsKey)) {
-      throw new ShapeError(`${path}[${i}]`, "has the same identity as one before it");
+  for (const item of items) {
+    const size = map.size;
+    map.set(key(item), made(item));
+    if (map.size === size) {
+      throw new ShapeError(`[${size}]`, "has the same identity as one before it");
     }
-    map.set(itsKey, made(item));
-  });
+  }
   return map;
 }

@@ -84,12 +84,12 @@ export interface Window {
 
 /** The identity of a series: name, type and sorted tags. */
 export function seriesKey({ name, type, tags }: Pick<Series, "name" | "type" | "tags">): string {
-  return `${type} ${JSON.stringify(name)} ${tagsKey(tags)}`;
+  return `${type} ${name.length}:${name}${tagsKey(tags)}`;
 }
 
 /** The identity of a resource: kind and sorted tags. */
 export function resourceKey({ kind, tags }: Pick<Resource, "kind" | "tags">): string {
-  return `${JSON.stringify(kind)} ${tagsKey(tags)}`;
+  return `${kind.length}:${kind}${tagsKey(tags)}`;
 }
 
 /** The window in which nothing has happened yet: merging with it changes nothing. */

@@ -15,7 +15,8 @@ export interface Body {
  *
  * @throws {Refusal} 400 for another type or encoding or broken gzip, 413 for too many bytes.
  */
-export async function readBody({ headers, body }: Request): Promise<Body> {
+export async function readBody(request: Request): Promise<Body> {
+  const { headers } = request;
   const type = headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw badHeader("Content-Type", "application/json", type);
@@ -24,7 +25,7 @@ export async function readBody({ headers, body }: Request): Promise<Body> {
   if (encoding !== "gzip" && encoding !== "identity") {
     throw badHeader("Content-Encoding", "gzip or identity", encoding);
   }
-  const sent = await readUpTo(MAX_UPLOAD_BYTES, body);
+  const sent = await readUpTo(MAX_UPLOAD_BYTES, request);
   if (encoding === "identity") return { inflated: sent, gzipped: new Uint8Array(gzipSync(sent)) };
   try {
     // Synchronous: reading the text takes far longer anyway, and the other way fails in Deno 2.5
@@ -40,13 +41,14 @@ export async function readBody({ headers, body }: Request): Promise<Body> {
   }
 }
 
-async function readUpTo(
-  limit: number,
-  body: ReadableStream<Uint8Array> | null,
-): Promise<Bytes> {
+async function readUpTo(limit: number, request: Request): Promise<Bytes> {
+  const stated = Number(request.headers.get("content-length") ?? NaN);
+  if (stated > limit) throw tooLarge(limit, "as sent");
+  // The server takes no more than was stated, and reading all at once is twice as fast.
+  if (stated <= limit) return await request.bytes() as Bytes;
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of request.body ?? []) {
     size += chunk.length;
     if (size > limit) throw tooLarge(limit, "as sent");
     chunks.push(chunk);

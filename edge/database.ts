@@ -88,13 +88,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 /** The statement with those of `args` that it names: a server refuses further ones. */
-export function statement(sql: string, args: Record<string, InValue>): InStatement {
-  const named = new Set(sql.match(/(?<=:)[a-z_]+/g));
-  return {
-    sql,
-    args: Object.fromEntries(Object.entries(args).filter(([name]) => named.has(name))),
-  };
+export function statement(sql: string, args: Record<string, InValue | undefined>): InStatement {
+  let names = namesIn.get(sql);
+  if (!names) namesIn.set(sql, names = [...new Set(sql.match(/(?<=:)[a-z_]+/g))]);
+  const named: Record<string, InValue> = {};
+  for (const name of names) named[name] = args[name] ?? null;
+  return { sql, args: named };
 }
+
+/** Parameters by statement; there are but a few statements. */
+const namesIn = new Map<string, string[]>();
 
 /** Whether trying again can help: the database was busy, or its client was just replaced. */
 function passes(error: unknown): boolean {

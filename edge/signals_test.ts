@@ -190,8 +190,10 @@ testOnEachStorage({
   },
 
   async "the answer is compressed for who asks so"(service) {
-    const id = await sendAt(service, 0);
-    const path = `/api/v1/signals/?instance_id=${id}&start=${START}`;
+    const instance_id = newInstanceId();
+    const tags = { "a.long.tag": "x".repeat(2_000) };
+    await send(service, { instance_id, from: START, to: START + 10, tags });
+    const path = `/api/v1/signals/?instance_id=${instance_id}&start=${START}`;
     const response = await service.request(path, {
       headers: { "x-api-key": service.key, "accept-encoding": "gzip" },
     });

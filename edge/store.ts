@@ -84,6 +84,10 @@ const THIS_INSTANCE = "project = :project AND instance_id = :instance_id";
 const NEXT_WINDOW = `SELECT from_ns FROM windows
   WHERE instance = i.id AND to_ns > :from_ns ORDER BY to_ns LIMIT 1`;
 
+/** A late window says nothing new about the instance. */
+const IF_NEWEST = (column: string) =>
+  `${column} = iif(:to_ns >= last_seen_ns, :${column}, ${column})`;
+
 /** `changes() > 0`: only if the window before was new. */
 const STATEMENTS = [
   `INSERT INTO instances (project, instance_id, key, tags, attributes, profiler_version,
@@ -107,15 +111,13 @@ const STATEMENTS = [
           SELECT to_ns FROM windows, chain WHERE instance = instances.id AND from_ns = end_ns
         )
         SELECT max(end_ns) FROM chain
-      )
+      ),
+      ${IF_NEWEST("key")},
+      ${IF_NEWEST("tags")},
+      ${IF_NEWEST("attributes")},
+      ${IF_NEWEST("profiler_version")},
+      last_seen_ns = max(last_seen_ns, :to_ns)
     WHERE ${THIS_INSTANCE} AND changes() > 0`,
-  `UPDATE instances SET
-      key = :key,
-      tags = :tags,
-      attributes = :attributes,
-      profiler_version = :profiler_version,
-      last_seen_ns = :to_ns
-    WHERE ${THIS_INSTANCE} AND last_seen_ns <= :to_ns AND changes() > 0`,
   `SELECT i.start_ns, i.watermark_ns, w.from_ns, w.to_ns, w.digest FROM instances i
     LEFT JOIN windows w ON w.instance = i.id AND w.from_ns < :to_ns AND w.from_ns = (${NEXT_WINDOW})
     WHERE ${THIS_INSTANCE}`,

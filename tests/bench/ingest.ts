@@ -9,8 +9,8 @@ import type { Row } from "./row.ts";
 import { sampleUpload } from "./samples.ts";
 
 const SERIES = 300;
-const UPLOADERS = 8;
-const WINDOWS = 4_000;
+const UPLOADERS = 32;
+const WINDOWS = 6_000;
 
 /** Figures of `POST /api/v1/ingest` with windows of 300 series. */
 export async function benchIngest(directory: string): Promise<Row[]> {

@@ -1,7 +1,7 @@
 /** What a run costs: memory, processor time, and the start of the command. */
 
 import type { Signals } from "@service/core";
-import { readLocal, startRun, until } from "../stack.ts";
+import { readLocal, startRun } from "../stack.ts";
 import { medianMs, type Row } from "./row.ts";
 
 const MOD = new URL("../../mod.ts", import.meta.url).pathname;
@@ -20,9 +20,14 @@ export async function benchRun(directory: string): Promise<Row[]> {
 async function benchWatcher(directory: string, processes: number): Promise<Row[]> {
   const script = `for i in $(seq ${processes - 1}); do sleep 1000 & done; exec sleep 1000`;
   const run = startRun(["bash", "-c", script], { directory });
-  const settled = await at(run, 5n);
+  // Reads cost too: one before, one after, none between.
+  const pause = (seconds: number) => new Promise((done) => setTimeout(done, seconds * 1_000));
+  await run.url;
+  await pause(5);
+  const settled = await readLocal(run);
+  await pause(SECONDS);
+  const later = await readLocal(run);
   const before = cost(settled);
-  const later = await at(run, BigInt(5 + SECONDS));
   const after = cost(later);
   const seconds = Number(later.payload_ns - settled.payload_ns) / 1e9;
   const pids = later.resources.flatMap(({ tags }) => tags["process.pid"] ?? []);
@@ -44,13 +49,6 @@ async function benchWatcher(directory: string, processes: number): Promise<Row[]
       target: { atMost: 1 },
     },
   ];
-}
-
-function at(run: Parameters<typeof readLocal>[0], seconds: bigint): Promise<Signals> {
-  return until(async () => {
-    const payload = await readLocal(run);
-    return payload.payload_ns - payload.start_ns >= seconds * 1_000_000_000n && payload;
-  });
 }
 
 function cost({ metrics }: Signals) {
