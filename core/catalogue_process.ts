@@ -4,7 +4,10 @@ import type { CatalogueEntry } from "./catalogue.ts";
 
 const tags = ["process.pid"];
 
-/** The catalogue's entries of a process: read once a second from `/proc/<pid>`. */
+/**
+ * The catalogue's entries of a process: read once a second from `/proc/<pid>`; beyond processor time
+ * and threads, of more than 32 processes in turns.
+ */
 export const PROCESS_METRICS: readonly CatalogueEntry[] = [
   {
     name: "process_cpu_usage_percent",
@@ -48,7 +51,8 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     tags,
     meaning: "Memory of the process that is in RAM (resident set).",
     read: "Pages shared between processes count in each: the sum over processes is too high. GPU " +
-      "memory is not in it. Absent when the process may not be read.",
+      "memory is not in it. Beside n processes, of more than 32, read every n/32 seconds: see " +
+      "updated_ns. Absent when the process may not be read.",
     act: "Steady growth is a leak or a growing cache. Equal growth in all loader workers: Python " +
       "objects copied on write; keep data in arrays.",
   },

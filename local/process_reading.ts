@@ -27,6 +27,8 @@ export interface ReadProcessOptions {
   maxThreads: number;
   /** Whether the size of the folder of descriptors is their number (Linux 6.2), which costs nothing. */
   descriptorsCounted: boolean;
+  /** Reads more than `stat`. */
+  whole: boolean;
   /** Reads what is dear too. */
   all: boolean;
 }
@@ -35,20 +37,28 @@ export interface ReadProcessOptions {
 export function readProcess(
   files: ProcFiles,
   pid: number,
-  { maxThreads, descriptorsCounted, all }: ReadProcessOptions,
+  options: ReadProcessOptions,
 ): ProcessReading | null {
+  const rest = options.whole ? readRest(files, pid, options) : NOTHING;
+  // Read last: a process that is there now was there all the time, so that nothing above is half.
+  const stat = parsed(files.text(`${pid}/stat`), parseStat);
+  return stat && !hasEnded(stat) ? { stat, ...rest } : null;
+}
+
+const NOTHING = { status: null, io: null, descriptors: null, threads: null };
+
+function readRest(
+  files: ProcFiles,
+  pid: number,
+  { maxThreads, descriptorsCounted, all }: ReadProcessOptions,
+): Omit<ProcessReading, "stat"> {
   const status = parsed(files.text(`${pid}/status`), parseStatus);
   const io = parsed(files.text(`${pid}/io`), parseIo);
   const few = (status?.threads ?? 0) <= maxThreads;
   const threads = status && (few || all) ? readThreads(files, pid, status) : null;
-  const descriptors = descriptorsCounted
-    ? files.size(`${pid}/fd`)
-    : all
-    ? files.names(`${pid}/fd`)?.length ?? null
-    : null;
-  // Read last: a process that is there now was there all the time, so that nothing above is half.
-  const stat = parsed(files.text(`${pid}/stat`), parseStat);
-  return stat && !hasEnded(stat) ? { stat, status, io, descriptors, threads } : null;
+  const counted = descriptorsCounted ? files.size(`${pid}/fd`) : null;
+  const listed = !descriptorsCounted && all ? files.names(`${pid}/fd`)?.length : undefined;
+  return { status, io, threads, descriptors: counted ?? listed ?? null };
 }
 
 function readThreads(

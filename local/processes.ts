@@ -32,6 +32,9 @@ const THREADS_PER_SAMPLE = 128;
 const MAX_THREADS = 16;
 const SELDOM = 10;
 
+/** Of more processes than this, so many a sample are read whole, in turns, and the others' CPU only. */
+const WHOLE_PER_SAMPLE = 32;
+
 /** Samples in which a process is described anew: it may still replace its program. */
 const YOUNG = 3;
 
@@ -44,10 +47,15 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
   const processors = parseCpu(files.text("stat") ?? "")?.count || navigator.hardwareConcurrency;
   const descriptorsCounted = (files.size("self/fd") ?? 0) > 0;
 
-  function sampleProcess(recorder: Recorder, pid: number, maxThreads: number): void {
+  function sampleProcess(recorder: Recorder, pid: number, { maxThreads, turns }: Pace): void {
     const known = members.get(pid);
-    const all = !known || (known.samples + pid) % SELDOM === 0;
-    const reading = readProcess(files, pid, { maxThreads, descriptorsCounted, all });
+    const isTurnOf = (one: number) => !known || (known.samples + pid) % one === 0;
+    const reading = readProcess(files, pid, {
+      whole: isTurnOf(turns),
+      all: isTurnOf(SELDOM * turns),
+      maxThreads,
+      descriptorsCounted,
+    });
     const now_ms = clock_ms();
     if (!reading || (known && known.start_ticks !== reading.stat.start_ticks)) {
       members.delete(pid);
@@ -72,13 +80,22 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
       const pids = await tree.look(pause);
       const there = new Set(pids);
       for (const pid of members.keys()) if (!there.has(pid)) members.delete(pid);
-      const maxThreads = Math.min(MAX_THREADS, Math.ceil(THREADS_PER_SAMPLE / pids.length));
+      const turns = Math.max(1, Math.ceil(pids.length / WHOLE_PER_SAMPLE));
+      const share = Math.ceil(THREADS_PER_SAMPLE / Math.min(pids.length, WHOLE_PER_SAMPLE));
+      const pace = { turns, maxThreads: Math.min(MAX_THREADS, share) };
       for (const pid of pids) {
-        sampleProcess(recorder, pid, maxThreads);
+        sampleProcess(recorder, pid, pace);
         await pause();
       }
     },
   };
+}
+
+/** How much of each process one sample reads, so that many cost little more than a few. */
+interface Pace {
+  maxThreads: number;
+  /** A process is read whole every so many samples. */
+  turns: number;
 }
 
 /** A process that is followed: this pid since this start, as the pid alone may come to mean another. */

@@ -228,6 +228,25 @@ Deno.test("a process of many threads has them read now and then, and no switch i
   assert.equal(readings, 3);
 });
 
+Deno.test("of many processes each is read whole in its turn, and its processor time always", async () => {
+  using proc = new MadeUp();
+  const pids = Array.from({ length: 100 }, (_, i) => 7 + i);
+  for (const pid of pids) proc.process(pid, { parent: pid === 7 ? 1 : 7 });
+  const source = watch(7, { proc: proc.folder });
+  const count = (window: Window, name: string) =>
+    pids.filter((pid) => valueOf(window, name, String(pid)) !== undefined).length;
+  assert.equal(count(await sampled(source), "process_memory_usage_bytes"), 100);
+  let whole = 0;
+  for (let sample = 0; sample < 4; sample++) {
+    const window = await sampled(source);
+    assert.equal(count(window, "process_user_cpu_seconds"), 100);
+    const read = count(window, "process_memory_usage_bytes");
+    assert(read <= 32, `${read} were read whole`);
+    whole += read;
+  }
+  assert.equal(whole, 100);
+});
+
 Deno.test("a marker that another one starts with is not the marker", async () => {
   using proc = new MadeUp();
   proc.process(8, { environ: `A=1\0${MARKER}\0` });
