@@ -16,7 +16,38 @@
  * @module
  */
 
-export * from "@service/core";
+export {
+  catalogue,
+  type CatalogueEntry,
+  type CounterStats,
+  decode,
+  describe,
+  encode,
+  type ErrorEntry,
+  formatTags,
+  type Frame,
+  type GaugeStats,
+  type HistogramStats,
+  type Instance,
+  type InstanceList,
+  instanceList,
+  type JsonSchema,
+  type Metric,
+  type MetricOf,
+  nsFromSeconds,
+  parseTags,
+  type Problem,
+  problem,
+  type ProfileStats,
+  type Quantity,
+  type Resource,
+  secondsFromNs,
+  type Shape,
+  ShapeError,
+  type Signals,
+  signals,
+  type Tags,
+} from "@service/core";
 
 if (import.meta.main) {
   const { main } = await import("./local/main.ts");

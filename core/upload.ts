@@ -20,7 +20,7 @@ import {
   whole,
 } from "./shape.ts";
 import { double, errorEntry, name, resource, tags, value } from "./shapes.ts";
-import { isSum, type Quantity, type Sum } from "./sum.ts";
+import { isSum, type Sum } from "./sum.ts";
 import type { Tags } from "./tags.ts";
 import {
   type Buckets,

@@ -7,7 +7,8 @@ import { answer, type Handler, type Service } from "./handler.ts";
 import { ingest } from "./ingest.ts";
 import { instances } from "./instances.ts";
 import { openapi } from "./openapi.ts";
-import { errorResponse, problemResponse, Refusal, refuse } from "./problem.ts";
+import { Refusal, refuse } from "@service/core";
+import { errorResponse, problemResponse } from "./problem.ts";
 import { signals } from "./signals.ts";
 
 /** What the hosted API works with. */

@@ -1,6 +1,5 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core";
-import { type Refusal, refuse } from "./problem.ts";
+import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES, type Refusal, refuse } from "@service/core";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

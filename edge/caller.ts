@@ -1,7 +1,7 @@
 import { type Database, statement } from "./database.ts";
 import { INSTANCE_COLUMNS, type StoredInstance, storedInstance } from "./instance.ts";
 import { isKey, prefixOf } from "./keys.ts";
-import { refuse } from "./problem.ts";
+import { refuse } from "@service/core";
 
 /** Who asks, and for which instance. */
 export interface Caller {

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { decode, encode, ShapeError, type Upload, uploadShape } from "@service/core";
+import { decode, encode, refuse, ShapeError, type Upload, uploadShape } from "@service/core";
 import { readBody } from "./body.ts";
 import { authenticate } from "./caller.ts";
 import { answer, type Handler } from "./handler.ts";
-import { refuse } from "./problem.ts";
 import { storeWindow } from "./store.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */

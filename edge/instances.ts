@@ -1,8 +1,7 @@
 import { authenticate } from "./caller.ts";
 import { answer, type Handler } from "./handler.ts";
 import { INSTANCE_COLUMNS, listed, storedInstance } from "./instance.ts";
-import { refuse } from "./problem.ts";
-import { optional, readQuery, seconds } from "./query.ts";
+import { optional, readQuery, refuse, seconds } from "@service/core";
 import { DAY_NS } from "./retention.ts";
 
 /** `GET /api/v1/instances`: those that ran in a time range, the newest first. */

@@ -1,8 +1,18 @@
-import { emptyWindow, type ErrorEntry, secondsFromNs, snapshot } from "@service/core";
+import {
+  emptyWindow,
+  type ErrorEntry,
+  optional,
+  readQuery,
+  refuse,
+  required,
+  seconds,
+  secondsFromNs,
+  selectionParameters,
+  snapshot,
+  someText,
+} from "@service/core";
 import { authenticate } from "./caller.ts";
 import { answer, type Handler } from "./handler.ts";
-import { refuse } from "./problem.ts";
-import { countFromOne, names, optional, readQuery, required, seconds, someText } from "./query.ts";
 import { readWindow } from "./read.ts";
 import { retainedFrom } from "./retention.ts";
 import { spanOf } from "./span.ts";
@@ -20,8 +30,7 @@ export const signals: Handler = async (c, { db, now_ns, retention_days }) => {
     instance_id: required(someText),
     start: required(seconds),
     end: optional(seconds),
-    metrics: optional(names),
-    top: optional(countFromOne),
+    ...selectionParameters,
   });
   if (!instance) {
     const message = "is not known in the key's project";

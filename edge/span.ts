@@ -1,6 +1,5 @@
-import { SECOND_NS } from "@service/core";
+import { refuse, SECOND_NS } from "@service/core";
 import type { StoredInstance } from "./instance.ts";
-import { refuse } from "./problem.ts";
 import { DAY_NS } from "./retention.ts";
 
 /** The part of an instance's time that a read answers: `(start_ns, payload_ns]`. */

@@ -2,10 +2,11 @@
 
 import {
   encode,
-  onlyKnown,
-  type Problem,
-  readSelection,
-  ShapeError,
+  readQuery,
+  Refusal,
+  refuse,
+  type Selection,
+  selectionParameters,
   type Signals,
   snapshot,
   type Tags,
@@ -42,29 +43,26 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
     if (cached_ns !== total.to_ns || cache.size >= MAX_CACHED) cache.clear();
     cached_ns = total.to_ns;
     const key = `${compressed} ${query}`;
-    const made = cache.get(key) ?? render(localSignals(options, query), compressed);
+    const made = cache.get(key) ??
+      render(localSignals(options, readQuery(query, selectionParameters)), compressed);
     cache.set(key, made);
     return made;
   }
 
   return async function endpoint(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    const refusal = refused(request, url, host);
-    if (refusal) return refusal;
-    await ready;
-    const path = url.pathname.replace(/(?<=.)\/$/, "");
     try {
-      if (path === "/health") {
-        onlyKnown(url.searchParams, []);
+      checkRequest(request, url, host);
+      await ready;
+      if (/^\/health/.test(url.pathname)) {
+        readQuery(url.searchParams, {});
         return answer(request, new TextEncoder().encode('{"status":"ok"}'), false);
       }
-      onlyKnown(url.searchParams, ["metrics", "top"]);
       const compressed = acceptsGzip(request.headers.get("accept-encoding") ?? "");
       return answer(request, await body(url.searchParams, compressed), compressed);
     } catch (error) {
-      if (!(error instanceof ShapeError)) throw error;
-      const { path: parameter, fault: message } = error;
-      return problem(400, `The parameter ${parameter} ${message}`, [{ parameter, message }]);
+      if (!(error instanceof Refusal)) throw error;
+      return problemResponse(error);
     }
   };
 }
@@ -75,13 +73,13 @@ export function localSignals(
     EndpointOptions,
     "total" | "context" | "version" | "now_ns"
   >,
-  query: URLSearchParams = new URLSearchParams(),
+  selection: Selection = {},
 ): Signals {
   return snapshot(total, {
     profiler: { version },
     context,
     updatedSince_ns: now_ns() - STALE_NS,
-    selection: readSelection(query),
+    selection,
   });
 }
 
@@ -90,24 +88,25 @@ function render(signals: Signals, compressed: boolean): Promise<Uint8Array<Array
   return compressed ? gzip(text) : Promise.resolve(new TextEncoder().encode(text));
 }
 
-/** A web page must not read this through the user's browser: a foreign `Host` or `Origin` gets nothing. */
-function refused(request: Request, url: URL, host: string): Response | undefined {
-  const origin = request.headers.get("origin");
-  const foreign = [url.hostname, ...(origin === null ? [] : [URL.parse(origin)?.hostname ?? ""])]
-    .find((name) => !isOurs(name, host));
-  if (foreign !== undefined) {
-    const detail = `This endpoint answers for localhost and ${host} only: got ${
-      JSON.stringify(foreign)
-    }. Name the host with --listen-host to be reached as it.`;
-    return problem(403, detail, [{ parameter: "Host", message: detail }]);
+/**
+ * Refuses what is not asked for `/signals` or `/health` by whom it may be: a web page must not read
+ * this through the user's browser, so a foreign `Host` or `Origin` gets nothing.
+ */
+function checkRequest({ method, headers }: Request, url: URL, host: string): void {
+  const origin = headers.get("origin");
+  const named = { Host: url.hostname, Origin: origin && (URL.parse(origin)?.hostname ?? origin) };
+  for (const [parameter, name] of Object.entries(named)) {
+    if (name === null || isOurs(name, host)) continue;
+    const message = `must be localhost or ${host}: got ${JSON.stringify(name.slice(0, 80))}`;
+    throw refuse(403, `${parameter} ${message}; --listen-host names another host to answer as`, [
+      { parameter, message },
+    ]);
   }
   if (!/^\/(signals|health)\/?$/.test(url.pathname)) {
-    return problem(404, "There is nothing at this path: /signals and /health are served here.");
+    throw refuse(404, "There is nothing at this path: /signals and /health are served here");
   }
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    const response = problem(405, "This path answers to GET and HEAD.");
-    response.headers.set("allow", "GET, HEAD");
-    return response;
+  if (method !== "GET" && method !== "HEAD") {
+    throw refuse(405, "This path answers to GET and HEAD");
   }
 }
 
@@ -138,14 +137,12 @@ function answer(request: Request, body: Uint8Array<ArrayBuffer>, compressed: boo
   });
 }
 
-const TITLES: Record<number, string> = {
-  400: "Bad Request",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-};
-
-function problem(status: number, detail: string, errors: Problem["errors"] = []): Response {
-  const body: Problem = { type: "about:blank", title: TITLES[status]!, status, detail, errors };
-  return Response.json(body, { status, headers: { "content-type": "application/problem+json" } });
+function problemResponse({ problem }: Refusal): Response {
+  return Response.json(problem, {
+    status: problem.status,
+    headers: {
+      "content-type": "application/problem+json",
+      ...(problem.status === 405 && { allow: "GET, HEAD" }),
+    },
+  });
 }

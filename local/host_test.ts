@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rounded, tagsKey, type Window } from "@service/core";
+import { rounded, type Window } from "@service/core";
 import { createHostSource } from "./host.ts";
 import { Recorder } from "./recorder.ts";
 
@@ -124,9 +124,8 @@ function values({ series }: Window): Record<string, number> {
   for (const one of series.values()) {
     if (one.name.startsWith("profiler_")) continue;
     const value = one.type === "gauge" ? one.value : one.type === "counter" ? one.total : NaN;
-    all[`${one.name} ${tagsKey(one.tags)}`] = typeof value === "bigint"
-      ? Number(value)
-      : rounded(value);
+    all[`${one.name} ${JSON.stringify(Object.entries(one.tags).sort())}`] =
+      typeof value === "bigint" ? Number(value) : rounded(value);
   }
   return all;
 }

@@ -1,5 +1,8 @@
-import { nsFromSeconds } from "@service/core";
-import { type Faults, refuse } from "./problem.ts";
+/** Query parameters, read one by one: what both `/signals` endpoints take and refuse alike. */
+
+import { type Faults, refuse } from "./refusal.ts";
+import type { Selection } from "./snapshot.ts";
+import { nsFromSeconds } from "./time.ts";
 
 /** How one parameter is read from the texts that the query gives for it. */
 export type Parameter<T> = (given: string[]) => T;
@@ -17,7 +20,8 @@ export function readQuery<T extends object>(
   const known = Object.keys(parameters);
   for (const name of new Set(query.keys())) {
     if (known.includes(name)) continue;
-    errors.push({ parameter: name, message: `is not known here: known are ${known.join(", ")}` });
+    const list = known.length > 0 ? `known are ${known.join(", ")}` : "this path takes none";
+    errors.push({ parameter: name, message: `is not known here: ${list}` });
   }
   const values: Record<string, unknown> = {};
   for (const [name, read] of Object.entries<Parameter<unknown>>(parameters)) {
@@ -34,6 +38,12 @@ export function readQuery<T extends object>(
   }
   return values as T;
 }
+
+/** Parameters with which a read of `/signals` asks for part of the metrics. */
+export const selectionParameters: { [Name in keyof Selection]-?: Parameter<Selection[Name]> } = {
+  metrics: optional(names),
+  top: optional(countFromOne),
+};
 
 /** A parameter that must be given, once. */
 export function required<T>(read: (text: string) => T): Parameter<T> {
@@ -61,7 +71,7 @@ export function someText(text: string): string {
 
 /** Names with commas between them. */
 export function names(text: string): string[] {
-  const given = text.split(",");
+  const given = text.split(",").map((name) => name.trim());
   if (given.includes("")) throw new RangeError("must be names with one comma between them");
   return given;
 }
