@@ -45,6 +45,11 @@ export const name: Shape<string> = text({ min: 1, max: MAX_NAME_LENGTH });
 /** Tags, and attributes. */
 export const tags: Shape<Tags> = tagsOf(name, text({ max: MAX_VALUE_LENGTH }), MAX_TAGS);
 
+/** Tags that the service adds to those of an instance: its id, the project's and the key's name. */
+const ADDED_TAGS = 3;
+
+const instanceTags = tagsOf(name, text({ max: MAX_VALUE_LENGTH }), MAX_TAGS + ADDED_TAGS);
+
 /** A value of a gauge, counter, histogram or frame. */
 export const value: Shape<Quantity> = quantityUpTo(MAX_MAGNITUDE);
 
@@ -112,7 +117,7 @@ export const signals: Shape<Signals> = object<Signals>({
   platform: software,
   payload_ns: nanoseconds,
   start_ns: nanoseconds,
-  context: tags,
+  context: instanceTags,
   metrics: list(metric),
   errors: list(errorEntry),
   resources: list(resource),
@@ -122,7 +127,7 @@ export const signals: Shape<Signals> = object<Signals>({
 export const instance: Shape<Instance> = object<Instance>({
   instance_id: name,
   resource_id: name,
-  tags,
+  tags: instanceTags,
   attributes: tags,
   first_seen_ts: seconds,
   last_seen_ts: seconds,

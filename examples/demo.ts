@@ -9,6 +9,7 @@ import {
   decode,
   instanceList,
   type Metric,
+  type Quantity,
   secondsFromNs,
   type Signals,
   signals,
@@ -29,7 +30,7 @@ if (import.meta.main) {
 
 async function demo(hosted: Hosted, directory: string): Promise<void> {
   say("Hosted API", `${hosted.url}, on an embedded libSQL file`);
-  const run = startRun(["python3", WORKLOAD], { directory, env: uploadTo(hosted) });
+  await using run = startRun(["python3", WORKLOAD], { directory, env: uploadTo(hosted) });
   const url = await run.url;
   say("Profiler", `service-run -- python3 examples/workload.py, pid ${run.process.pid}`);
 
@@ -56,7 +57,7 @@ async function demo(hosted: Hosted, directory: string): Promise<void> {
     instance!.tags["host.name"]!,
     instance!.tags["project.name"]!,
     String(instance!.last_seen_ts - instance!.first_seen_ts),
-    instance!.attributes["process.command_line"]!,
+    shorten(instance!.attributes["process.command_line"]!),
   ]]);
 
   const path = `/api/v1/signals?instance_id=${instance!.instance_id}&start=${
@@ -117,7 +118,7 @@ function show({ metrics, resources, errors, payload_ns, start_ns }: Signals): vo
       cell(row, "process_threads"),
       cell(row, "process_io_read_bytes", 1e6),
       cell(row, "process_io_write_bytes", 1e6),
-      (commands.get(pid) ?? "").slice(0, 48),
+      shorten(commands.get(pid) ?? ""),
     ]),
   );
   table(
@@ -126,9 +127,23 @@ function show({ metrics, resources, errors, payload_ns, start_ns }: Signals): vo
       .map(({ name, tags, stats }) => [
         name,
         Object.values(tags).join(" "),
-        String("value" in stats ? stats.value : "total" in stats ? stats.total : ""),
+        number("value" in stats ? stats.value : "total" in stats ? stats.total : 0),
       ]),
   );
+  for (const { name, tags } of metrics) {
+    if (name !== "profiler_capture_state") continue;
+    console.log(`  not captured: ${tags["capture"]}, as ${tags["reason"]}`);
+  }
+}
+
+/** The end of a command line, which tells more than the folder of the interpreter. */
+function shorten(command: string): string {
+  const bare = command.replaceAll(/\/\S*\//g, "");
+  return bare.length > 48 ? `${bare.slice(0, 47)}…` : bare;
+}
+
+function number(value: Quantity): string {
+  return Number.isInteger(Number(value)) ? String(value) : Number(value).toFixed(1);
 }
 
 function curl(url: string): string {

@@ -11,8 +11,8 @@ export interface ListenerOptions {
 /** A socket that is ours, or that we wait for. */
 export interface Listener {
   readonly host: string;
-  /** The port in use; 0 while another program holds it. */
-  port(): number;
+  /** Where it answers, as a URL; the port asked for while another program holds it. */
+  url(): string;
   /** Starts to answer with `handler`. */
   serve(
     handler: (request: Request) => Promise<Response>,
@@ -68,7 +68,7 @@ export function openListener({ host, port, named }: ListenerOptions): Listener {
   }
   return {
     host,
-    port: () => server?.addr.port ?? 0,
+    url: () => `http://${host.includes(":") ? `[${host}]` : host}:${server?.addr.port ?? port}`,
     serve(handle, complain) {
       handler.resolve(handle);
       if (!waiting) return;

@@ -68,10 +68,7 @@ async function run(options: Options, listener: Listener, env: Environment): Prom
   let watcher: Watcher | undefined;
   try {
     watcher = watch({ options, listener, env, workload, id, start_ns, now_ns });
-    debug(
-      env,
-      () => `instance ${id}, signals at http://${listener.host}:${listener.port()}/signals`,
-    );
+    if (env.SERVICE_DEBUG === "1") complain(`instance ${id}, signals at ${listener.url()}/signals`);
   } catch (error) {
     complain(`no profile, the workload runs without: ${error}`);
   }
@@ -144,10 +141,10 @@ function readText(path: string): string {
 /** What the measured payload lacks in this version. */
 function notCaptured({ metricsPort, metricsUrl }: Options): Record<string, string> {
   return {
-    "console errors": "the native supervisor is not part of this version",
-    "GPU kernels": "the injected library is not part of this version",
+    console_errors: "the native supervisor is not part of this version",
+    gpu_kernels: "the injected library is not part of this version",
     ...((metricsPort || metricsUrl) && {
-      "engine metrics": "Prometheus endpoints are not read in this version",
+      engine_metrics: "Prometheus endpoints are not read in this version",
     }),
   };
 }
@@ -155,13 +152,14 @@ function notCaptured({ metricsPort, metricsUrl }: Options): Record<string, strin
 function uploadTo(env: Environment, instance_id: string) {
   const { SERVICE_API_KEY: key, SERVICE_API_BASE: base } = env;
   if (!key) return undefined;
-  if (!/^https?:$/.test(URL.parse(base ?? "")?.protocol ?? "")) {
-    complain(`no upload: SERVICE_API_BASE must be the service's URL: got ${JSON.stringify(base)}`);
-    return undefined;
-  }
-  const spools = `${stateDirectory(env)}/spool`;
-  return (complain: (why: string) => void) =>
-    startUpload({ base: base!, key, spools, instance_id, complain });
+  return (complain: (why: string) => void) => {
+    if (base === undefined || !/^https?:$/.test(URL.parse(base)?.protocol ?? "")) {
+      const got = JSON.stringify(base ?? "");
+      throw new Error(`SERVICE_API_BASE must be the http(s) URL of the service: got ${got}`);
+    }
+    const spools = `${stateDirectory(env)}/spool`;
+    return startUpload({ base, key, spools, instance_id, complain });
+  };
 }
 
 async function finish(watcher: Watcher | undefined, instance_id: string, env: Environment) {
@@ -189,8 +187,4 @@ function leave({ code, signal }: Ending): never {
 
 function complain(why: string): void {
   console.error(`service-run: ${why}`);
-}
-
-function debug(env: Environment, line: () => string): void {
-  if (env.SERVICE_DEBUG === "1") complain(line());
 }

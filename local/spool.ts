@@ -4,7 +4,16 @@
  * never sent are merged where the spool grows over its limit: it loses time resolution, never counts.
  */
 
-import { decode, encodeUpload, mergeAll, type Upload, uploadShape } from "@service/core";
+import {
+  decode,
+  encodeUpload,
+  MAX_INFLATED_BYTES,
+  MAX_SERIES,
+  MAX_UPLOAD_BYTES,
+  mergeAll,
+  type Upload,
+  uploadShape,
+} from "@service/core";
 import { gunzip, gzip } from "./gzip.ts";
 
 /** One window in the spool. */
@@ -129,7 +138,10 @@ export class Spool {
   }
 
   async #store(upload: Upload): Promise<Spooled> {
-    const body = await gzip(encodeUpload(upload));
+    return await this.#keep(upload, await gzip(encodeUpload(upload)));
+  }
+
+  async #keep(upload: Upload, body: Uint8Array<ArrayBuffer>): Promise<Spooled> {
     const { from_ns, to_ns } = upload.window;
     const entry: Spooled = { from_ns, to_ns, bytes: body.length, sent: false };
     const path = this.#path(entry);
@@ -157,21 +169,28 @@ export class Spool {
     }
     if (at < 0) return false;
     const parts = entries.slice(at, at + 2);
-    try {
-      const [first, second] = await Promise.all(parts.map((part) => this.#upload(part)));
-      const window = mergeAll([first!.window, second!.window]);
-      entries.splice(at, 2, await this.#store({ ...second!, window }));
+    const merged = await this.#merged(parts).catch(() => undefined);
+    if (merged) {
+      entries.splice(at, 2, await this.#keep(merged.upload, merged.body));
       for (const part of parts) await this.#remove(part);
-    } catch (error) {
-      // One of them cannot be read: it goes to the service as it is, which says what is wrong.
-      this.#fail(error);
+    } else {
+      // They go as they are: the service says what is wrong if they cannot be read.
       for (const part of parts) await this.#markSent(part);
     }
     return true;
   }
 
-  async #upload(entry: Spooled): Promise<Upload> {
-    return uploadShape.check(decode(await gunzip(await this.#body(entry))));
+  /** Two windows as one; `undefined` where the service would not take it. */
+  async #merged(parts: Spooled[]) {
+    const [first, second] = await Promise.all(
+      parts.map(async (part) => uploadShape.check(decode(await gunzip(await this.#body(part))))),
+    );
+    const upload = { ...second!, window: mergeAll([first!.window, second!.window]) };
+    const text = encodeUpload(upload);
+    const body = await gzip(text);
+    const fits = upload.window.series.size <= MAX_SERIES && text.length <= MAX_INFLATED_BYTES &&
+      body.length <= MAX_UPLOAD_BYTES;
+    return fits ? { upload, body } : undefined;
   }
 
   async #body(entry: Spooled): Promise<Uint8Array<ArrayBuffer>> {

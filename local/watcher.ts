@@ -60,10 +60,10 @@ export function startWatcher(options: WatcherOptions): Watcher {
     recorder.error({ level: "warning", message: `service-run: ${why}`, exception: "" });
   }
 
-  const uploading = options.upload?.(complain).then((uploader) => {
+  const uploading = options.upload && Promise.try(options.upload, complain).then((uploader) => {
     sources.push(uploader);
     return uploader;
-  }, (error) => complain(`cannot upload: ${error}`));
+  }, (error) => complain(`cannot upload: ${error.message}`));
 
   async function measure(to_ns: bigint): Promise<void> {
     tick_ns = to_ns;

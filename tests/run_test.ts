@@ -39,10 +39,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQ
   Deno.test(`${signal} reaches the workload, which decides what comes of it`, async () => {
     await using directory = await temporaryDirectory();
     const script = `trap 'exit 42' ${signal.slice(3)}; while :; do read -t 0.1 <> <(:); done`;
-    const { url, process, ended } = startRun(["bash", "-c", script], { directory: directory.path });
-    await url;
-    process.kill(signal);
-    assert.equal((await ended).status.code, 42);
+    await using work = startRun(["bash", "-c", script], { directory: directory.path });
+    await work.url;
+    work.process.kill(signal);
+    assert.equal((await work.ended).status.code, 42);
   });
 }
 
@@ -92,7 +92,7 @@ Deno.test("the workload's environment is ours and its instance's id", async () =
 
 Deno.test("the payload is as the interface says, grows from the instance start, and names each metric", async () => {
   await using directory = await temporaryDirectory();
-  const work = startRun(
+  await using work = startRun(
     [
       "python3",
       "-c",
@@ -136,16 +136,12 @@ Deno.test("the payload is as the interface says, grows from the instance start, 
   const described = later.resources.find(({ tags }) => tags["process.pid"] === pid)!;
   assert.match(described.attributes["process.command_line"]!, /--api-key \[redacted\]$/);
   assert(later.resources.some(({ kind }) => kind === "host"));
-
-  work.process.kill("SIGKILL");
-  Deno.kill(Number(pid), "SIGKILL");
-  await work.ended;
 });
 
 Deno.test("after the end nothing listens, and the last payload is a file", async () => {
   await using directory = await temporaryDirectory();
   const snapshotFile = `${directory.path}/last.json`;
-  const work = startRun(["sleep", "1.2"], {
+  await using work = startRun(["sleep", "1.2"], {
     directory: directory.path,
     env: { SERVICE_SNAPSHOT_FILE: snapshotFile },
   });

@@ -61,7 +61,7 @@ export async function createKey(directory: string, project: string): Promise<str
 }
 
 /** A command under `service-run`. */
-export interface Run {
+export interface Run extends AsyncDisposable {
   /** Base URL of the local endpoint, once it answers. */
   readonly url: Promise<string>;
   readonly process: Deno.ChildProcess;
@@ -91,14 +91,23 @@ export function startRun(command: string[], options: RunOptions): Run {
   const url = stderr.match(/signals at (http:\S+)\/signals/);
   // Who needs it awaits it; a run that is over before it says so has none.
   url.catch(() => {});
+  const ended = process.status.then(async (status) => ({
+    status,
+    stdout: await stdout.all,
+    stderr: await stderr.all,
+  }));
   return {
     process,
     url,
-    ended: process.status.then(async (status) => ({
-      status,
-      stdout: await stdout.all,
-      stderr: await stderr.all,
-    })),
+    ended,
+    async [Symbol.asyncDispose]() {
+      try {
+        process.kill("SIGTERM");
+      } catch {
+        // It has ended.
+      }
+      await ended;
+    },
   };
 }
 

@@ -48,7 +48,7 @@ async function lastLocal(directory: string, id: string): Promise<Signals> {
 Deno.test("a run is read back whole, and in windows that tile, though the service was killed meanwhile", async () => {
   await using directory = await temporaryDirectory();
   await using hosted = await startHosted(directory.path);
-  const run = startRun(["python3", WORKLOAD], {
+  await using run = startRun(["python3", WORKLOAD], {
     directory: directory.path,
     env: { ...uploadTo(hosted), WORKLOAD_SECONDS: "24" },
   });
@@ -106,7 +106,7 @@ Deno.test("what a killed profiler left is sent by the next run with the same key
   await using hosted = await startHosted(directory.path);
   await hosted.kill();
   const env = uploadTo(hosted);
-  const killed = startRun(["sleep", "60"], { directory: directory.path, env });
+  await using killed = startRun(["sleep", "60"], { directory: directory.path, env });
   await killed.url;
   const spools = `${directory.path}/service/spool`;
   const { context } = await readLocal(killed);
@@ -119,12 +119,12 @@ Deno.test("what a killed profiler left is sent by the next run with the same key
   await killed.ended;
   await hosted.restart();
 
-  const stranger = startRun(["true"], {
+  await using stranger = startRun(["true"], {
     directory: directory.path,
     env: { ...env, SERVICE_API_KEY: "svc_00000000_another" },
   });
   assert.match((await stranger.ended).stderr, /refuses the key/);
-  const heir = startRun(["sleep", "2"], { directory: directory.path, env });
+  await using heir = startRun(["sleep", "2"], { directory: directory.path, env });
   await heir.ended;
 
   const [from, to] = left.split(".")[0]!.split("-").map(BigInt);
@@ -137,7 +137,7 @@ Deno.test("what a killed profiler left is sent by the next run with the same key
 Deno.test("a wrong key is said once, on stderr and in errors, and the workload runs on", async () => {
   await using directory = await temporaryDirectory();
   await using hosted = await startHosted(directory.path);
-  const run = startRun(["sleep", "12"], {
+  await using run = startRun(["sleep", "12"], {
     directory: directory.path,
     env: { ...uploadTo(hosted), SERVICE_API_KEY: "svc_00000000_wrong" },
   });
@@ -155,7 +155,7 @@ Deno.test("without a service the end waits at most three seconds for the upload"
   await using directory = await temporaryDirectory();
   const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = silent.addr as Deno.NetAddr;
-  const run = startRun(["true"], {
+  await using run = startRun(["true"], {
     directory: directory.path,
     env: { SERVICE_API_BASE: `http://127.0.0.1:${port}`, SERVICE_API_KEY: "svc_00000000_any" },
   });
