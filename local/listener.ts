@@ -18,6 +18,7 @@ export interface Listener {
     handler: (request: Request) => Promise<Response>,
     complain: (why: string) => void,
   ): void;
+  /** Listens no more; requests under way have a moment to end. */
   close(): Promise<void>;
 }
 
@@ -36,7 +37,6 @@ const SHUTDOWN_MS = 500;
  */
 export function openListener({ host, port, named }: ListenerOptions): Listener {
   const handler = Promise.withResolvers<(request: Request) => Promise<Response>>();
-  const abort = new AbortController();
   let waiting = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
   let server: Deno.HttpServer<Deno.NetAddr> | undefined;
@@ -47,7 +47,6 @@ export function openListener({ host, port, named }: ListenerOptions): Listener {
       port,
       onListen: () => {},
       onError: () => new Response(null, { status: 500 }),
-      signal: abort.signal,
     }, async (request) => (await handler.promise)(request));
   }
 
@@ -77,9 +76,12 @@ export function openListener({ host, port, named }: ListenerOptions): Listener {
     },
     async close() {
       clearTimeout(timer);
-      const force = setTimeout(() => abort.abort(), SHUTDOWN_MS);
-      await server?.shutdown();
-      clearTimeout(force);
+      let patience: ReturnType<typeof setTimeout> | undefined;
+      await Promise.race([
+        server?.shutdown(),
+        new Promise((resolve) => patience = setTimeout(resolve, SHUTDOWN_MS)),
+      ]);
+      clearTimeout(patience);
     },
   };
 }

@@ -54,10 +54,15 @@ async function run(options: Options, listener: Listener, env: Environment): Prom
   const start_ns = now_ns();
   const id = newInstanceId();
   const workload = start(options, id, env);
-  globalThis.addEventListener("unhandledrejection", (event) => {
-    event.preventDefault();
-    complain(`a fault in the profiler, the workload goes on: ${event.reason}`);
-  });
+  for (const fault of ["error", "unhandledrejection"]) {
+    globalThis.addEventListener(fault, (event) => {
+      event.preventDefault();
+      const why = event instanceof ErrorEvent
+        ? event.message
+        : (event as PromiseRejectionEvent).reason;
+      complain(`a fault in the profiler, the workload goes on: ${why}`);
+    });
+  }
   let ending: Ending | null = null;
   for (const signal of FORWARDED) {
     Deno.addSignalListener(signal, () => {

@@ -11,7 +11,7 @@ const RESULTS = new URL("results.json", import.meta.url);
 const directory = await Deno.makeTempDir({ prefix: "service-bench-" });
 const rows: Row[] = [];
 try {
-  for (const bench of [benchCore, benchEndpoint, benchIngest, benchRun]) {
+  for (const bench of [benchCore, benchRun, benchEndpoint, benchIngest]) {
     for (const row of await bench(directory)) {
       rows.push(row);
       print(row);
