@@ -44,9 +44,10 @@ async function fingerprint({ base, key }: UploadOptions): Promise<string> {
 async function claim(directory: string, destination: string): Promise<Deno.FsFile | undefined> {
   try {
     await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
-    await Deno.writeTextFile(`${directory}/destination`, destination, { mode: 0o600 });
     const file = await Deno.open(`${directory}/lock`, { create: true, write: true, mode: 0o600 });
-    await file.tryLock(true);
+    await file.lock(true);
+    // Only now: a spool without a destination is nobody's to adopt.
+    await Deno.writeTextFile(`${directory}/destination`, destination, { mode: 0o600 });
     return file;
   } catch {
     return undefined;
