@@ -33,8 +33,8 @@ export function readQuery<T extends object>(
     }
   }
   if (errors.length > 0) {
-    const names = errors.map(({ parameter }) => parameter.slice(0, 80)).join(", ");
-    throw refuse(400, `Cannot read the query: mend ${names}`, errors);
+    const faults = errors.map(({ parameter, message }) => `${parameter.slice(0, 80)} ${message}`);
+    throw refuse(400, `Cannot read the query: ${faults.join("; ")}`, errors);
   }
   return values as T;
 }

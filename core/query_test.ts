@@ -41,6 +41,6 @@ Deno.test("a query that cannot be meant is refused, and every parameter at fault
     });
   }
   assert.throws(() => readQuery(new URLSearchParams("x=1"), {}), {
-    message: "Cannot read the query: mend x",
+    message: "Cannot read the query: x is not known here: this path takes none",
   });
 });
