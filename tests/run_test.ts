@@ -130,7 +130,7 @@ Deno.test("the payload is as the interface says, grows from the instance start, 
     return found && "total" in found.stats ? Number(found.stats.total) : NaN;
   };
   const busy = total(later, "process_user_cpu_seconds");
-  assert(busy > 1 && busy <= 4, `a process that never rests uses a core: ${busy} s`);
+  assert(busy > 0.3 && busy <= 4, `a process that never rests uses a core: ${busy} s`);
   assert(total(later, "process_context_switches_involuntary_total") >= 0);
 
   const described = later.resources.find(({ tags }) => tags["process.pid"] === pid)!;
