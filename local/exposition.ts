@@ -79,7 +79,7 @@ export function scan(text: string, { openMetrics = false, cut }: ScanOptions = {
       page.read(text, at, end);
     }
     if (cut !== undefined) throw new LineError(cut);
-    if (page.ended ? false : at < text.length || openMetrics) {
+    if (!page.ended && (at < text.length || openMetrics)) {
       // The last line of OpenMetrics needs no line feed where it says that it is the last.
       if (!/^# EOF\r?$/.test(text.slice(at))) {
         line++;
@@ -90,11 +90,8 @@ export function scan(text: string, { openMetrics = false, cut }: ScanOptions = {
     }
   } catch (error) {
     if (!(error instanceof LineError)) throw error;
-    const isLast = text.indexOf("\n", at) < 0;
-    return {
-      families: page.families(isLast ? "" : text.slice(at)),
-      fault: { line, why: error.message },
-    };
+    const families = page.families(text.slice(at));
+    return { families, fault: { line, why: error.message } };
   }
   return { families: page.families() };
 }
@@ -205,10 +202,11 @@ class Page {
   }
 }
 
-/** Whether a bad line begins a family other than `name`, so that what is before it is whole. */
+/** Whether a bad line, or what there is of it, begins a family other than `name`. */
 function isOfAnother(rest: string, name: string | undefined): boolean {
-  return name === undefined || rest.startsWith("# ") ||
-    (/^[\w:]/.test(rest) && !rest.startsWith(name));
+  if (name === undefined || rest.startsWith("# ")) return true;
+  const word = /^[\w:]+/.exec(rest)?.[0];
+  return word !== undefined && !word.startsWith(name) && !name.startsWith(word);
 }
 
 function addSeries(family: OpenFamily, labels: string[], text: string): ExposedSeries {
