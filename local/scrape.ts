@@ -111,11 +111,13 @@ function reason(error: unknown, signal: AbortSignal): string {
   return causes(error).split("\n")[0]!;
 }
 
-/** Messages of an error and of what caused it; without the URL, which may hold a secret. */
+/** What is behind an error; without addresses, which differ each time, and the URL, which may hold a secret. */
 function causes(error: unknown): string {
   const messages: string[] = [];
   for (let at = error; at instanceof Error && messages.length < 5; at = at.cause) {
-    messages.push(at.message.replace(/ for url \(.*?\)/, ""));
+    messages.push(
+      at.message.replace(/ from \S+ for \S+/, "").replace(/^.*client error \([^)]*\): /, ""),
+    );
   }
-  return messages.join(": ") || String(error);
+  return messages.at(-1) ?? String(error);
 }
