@@ -1,5 +1,6 @@
 /** A scanner of Prometheus' text formats: 0.0.4, with the quoted names of Prometheus 3, and OpenMetrics 1.0. */
 
+import { MAX_SERIES } from "@service/core";
 import { LineError, readName, readNumber, readSample, type Sample } from "./exposition_sample.ts";
 
 /** What a target exposes. */
@@ -118,6 +119,9 @@ class Page {
   /** That of the sample before, and its labels. */
   #series: ExposedSeries | undefined;
   #labels: string[] | undefined;
+  /** Series so far. */
+  #count = 0;
+  /** Whether the page has said that it ends. */
   ended = false;
 
   /** Takes the line of `text` from `start` to the line feed at `end`. */
@@ -166,7 +170,7 @@ class Page {
     // The samples of one series mostly follow each other.
     if (family !== this.#current || !areEqual(labels, this.#labels)) {
       const text = keyOf(labels);
-      this.#series = family.byText.get(text) ?? addSeries(family, labels, text);
+      this.#series = family.byText.get(text) ?? this.#add(family, labels, text);
       this.#labels = labels;
       this.#current = family;
     }
@@ -188,6 +192,27 @@ class Page {
     return owner;
   }
 
+  #add(family: OpenFamily, labels: readonly string[], text: string): ExposedSeries {
+    const pairs: [string, string][] = [];
+    for (let i = 0; i < labels.length; i += 2) pairs.push([labels[i]!, labels[i + 1]!]);
+    pairs.sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
+    const twice = pairs.find(([name], i) => i > 0 && name === pairs[i - 1]![0]);
+    if (twice) throw new LineError(`the label ${JSON.stringify(twice[0])} is given twice`);
+    const key = keyOf(pairs.flat());
+    let series = family.byKey.get(key);
+    if (!series) {
+      // Nobody could record more, and a page of nothing else would fill the memory.
+      if (++this.#count > MAX_SERIES) {
+        throw new LineError(`there are more than ${MAX_SERIES} series`);
+      }
+      series = { key, labels: Object.fromEntries(pairs), points: [] };
+      family.byKey.set(key, series);
+      family.series.push(series);
+    }
+    family.byText.set(text, series);
+    return series;
+  }
+
   #open(name: string): OpenFamily {
     const family: OpenFamily = {
       name,
@@ -207,22 +232,6 @@ function isOfAnother(rest: string, name: string | undefined): boolean {
   if (name === undefined || rest.startsWith("# ")) return true;
   const word = /^[\w:]+/.exec(rest)?.[0];
   return word !== undefined && !word.startsWith(name) && !name.startsWith(word);
-}
-
-function addSeries(family: OpenFamily, labels: string[], text: string): ExposedSeries {
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < labels.length; i += 2) pairs.push([labels[i]!, labels[i + 1]!]);
-  pairs.sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
-  const twice = pairs.find(([name], i) => i > 0 && name === pairs[i - 1]![0]);
-  if (twice) throw new LineError(`the label ${JSON.stringify(twice[0])} is given twice`);
-  const key = keyOf(pairs.flat());
-  const series = family.byKey.get(key) ?? { key, labels: Object.fromEntries(pairs), points: [] };
-  if (!family.byKey.has(key)) {
-    family.byKey.set(key, series);
-    family.series.push(series);
-  }
-  family.byText.set(text, series);
-  return series;
 }
 
 function areEqual(a: readonly string[], b: readonly string[] | undefined): boolean {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { MAX_SERIES } from "@service/core";
 import fc from "fast-check";
 import { type Family, scan } from "./exposition.ts";
 
@@ -188,6 +189,13 @@ Deno.test("a page that was cut off lacks the family that was cut", () => {
   const { families, fault } = scan("a 1\nb 1\nb 12", { cut: "too long" });
   assert.deepEqual(families.map(({ name }) => name), ["a"]);
   assert.deepEqual(fault, { line: 2, why: "too long" });
+});
+
+Deno.test("a page of more series than an instance may have is read up to there", () => {
+  const many = Array.from({ length: MAX_SERIES + 5 }, (_, i) => `b{i="${i}"} 1\n`).join("");
+  const { families, fault } = scan(`a 1\n${many}`);
+  assert.deepEqual(families.map(({ name }) => name), ["a"]);
+  assert.match(fault!.why, /more than 20000 series/);
 });
 
 const name = fc.stringMatching(/^[a-zA-Z_:][a-zA-Z0-9:]{0,12}$/);

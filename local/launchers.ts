@@ -36,20 +36,21 @@ export function launch(command: readonly string[], options: LaunchOptions = {}):
   }
   const { name } = engine;
   const change = changeOf(engine, args, env);
-  if (change && !verbatim) {
-    const why = `${name} runs from a script, which is not changed: ${change.advice}`;
-    return { ...plain, engine: name, why };
-  }
-  const launched = change
+  const launched = change && verbatim
     ? { command: change.apply(command, args), changes: [`${change.text} (${name} metrics)`] }
     : plain;
-  const why = metricsPort ? undefined : engine.hidden({ args, env });
-  if (why !== undefined) return { ...launched, engine: name, why: `${name}: ${why}` };
+  const hidden = change && !verbatim
+    ? `it runs from a script, which is not changed: ${change.advice}`
+    : engine.hidden({ args, env });
   const url = urlOf(engine, args, { env, metricsPort });
-  if (!URL.canParse(url)) {
-    return { ...launched, engine: name, why: `${name}: ${url} is no address` };
-  }
-  return { ...launched, engine: name, url };
+  const why = metricsPort
+    ? undefined
+    : hidden ?? (URL.canParse(url) ? undefined : `no address: ${url}`);
+  return {
+    ...launched,
+    engine: name,
+    ...(why === undefined ? { url } : { why: `${name}: ${why}` }),
+  };
 }
 
 interface Change {

@@ -12,6 +12,10 @@ const URLS: [command: string, url: string][] = [
   ["vllm serve m --ssl-certfile c.pem", "https://127.0.0.1:8000/metrics"],
   ["vllm serve m --config c.yaml --port 9", "http://127.0.0.1:9/metrics"],
   ["python3 -m vllm.entrypoints.openai.api_server --model m", "http://127.0.0.1:8000/metrics"],
+  [
+    "python -Ximporttime -X dev -W ignore -um vllm.entrypoints.openai.api_server",
+    "http://127.0.0.1:8000/metrics",
+  ],
   ["python -u -X dev -mvllm.entrypoints.openai.api_server", "http://127.0.0.1:8000/metrics"],
   ["python3.12 /venv/bin/vllm serve m --port 7", "http://127.0.0.1:7/metrics"],
   ["uv run vllm serve m", "http://127.0.0.1:8000/metrics"],
@@ -111,7 +115,7 @@ const HIDDEN: [command: string[], why: RegExp][] = [
   [["vllm", "serve", "m", "--headless"], /--headless/],
   [["vllm", "serve", "m", "--uds", "/tmp/x"], /Unix socket/],
   [["sglang", "serve", "--node-rank", "1", "--enable-metrics"], /first node/],
-  [["vllm", "serve", "m", "--port", "http"], /no address/],
+  [["vllm", "serve", "m", "--port", "http"], /no address: http/],
   [["vllm", "serve", "--help"], /no engine/],
   [["vllm", "bench", "latency"], /no engine/],
   [["python3", "-c", "import vllm"], /no engine/],
@@ -137,4 +141,5 @@ Deno.test("a port that is named wins, on the path of the engine", () => {
   assert.equal(url("trtllm-serve", "m"), "http://127.0.0.1:7/prometheus/metrics");
   assert.equal(url("python3", "train.py"), "http://127.0.0.1:7/metrics");
   assert.equal(url("vllm", "serve", "m", "--config", "c"), "http://127.0.0.1:7/metrics");
+  assert.equal(url("bash", "-c", "llama-server -m x"), "http://127.0.0.1:7/metrics");
 });

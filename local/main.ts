@@ -92,10 +92,12 @@ async function run(options: Options, listener: Listener, env: Environment): Prom
 }
 
 /** The command as it is started: as given, but for what an engine needs to serve its metrics. */
-function look({ command, metricsPort }: Options, env: Environment): Launch {
+function look({ command, metricsPort, metricsUrl }: Options, env: Environment): Launch {
   try {
     const launched = launch(command, { env, metricsPort });
     for (const change of launched.changes) complain(change);
+    const { engine, why } = launched;
+    if (engine && why && !metricsUrl) complain(`no engine metrics: ${why}`);
     return launched;
   } catch (error) {
     complain(`the command is run as it is: ${error}`);

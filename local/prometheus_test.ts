@@ -56,7 +56,7 @@ function value({ metrics }: Signals, name: string): number | undefined {
 
 function serve(handler: Deno.ServeHandler, port = 0) {
   const server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, handler);
-  return { ...server, url: `http://127.0.0.1:${server.addr.port}/metrics`, server };
+  return { url: `http://127.0.0.1:${server.addr.port}/metrics`, server };
 }
 
 /** A server that answers with bytes of its own. */

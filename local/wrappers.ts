@@ -37,8 +37,7 @@ const PYTHON = /^(?:python|pypy)[\d.]*$/;
 const SHELL = /^(?:ba|da|z|k)?sh$/;
 
 /** Options of `torchrun` without a value; all others have one. */
-const TORCHRUN_FLAGS =
-  /^--?(?:standalone|use[-_]agent[-_]store|no[-_]python|run[-_]path|signals[-_]to[-_]handle=.*)$/;
+const TORCHRUN_FLAGS = /^--?(?:standalone|use[-_]agent[-_]store|no[-_]python|run[-_]path)$/;
 
 /** A chain of more wrappers than this is none that a person writes. */
 const MAX_DEPTH = 16;
@@ -108,7 +107,7 @@ function pythonProgram(rest: string[]): Behind {
   let at = 0;
   while (rest[at]?.startsWith("-")) {
     const word = rest[at++]!;
-    const clustered = /^-[A-Za-z]*?([mc])(.*)$/.exec(word);
+    const clustered = /^-[bBdEiIOPqRsSuvx]*([mc])(.*)$/.exec(word);
     if (clustered?.[1] === "c") return undefined;
     if (clustered) {
       const module = clustered[2] || rest[at++];
