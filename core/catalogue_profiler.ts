@@ -41,6 +41,36 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     act: "Read a workload that starts thousands of short processes in hosted windows.",
   },
   {
+    name: "profiler_scrapes_total",
+    type: "counter",
+    unit: null,
+    tags: ["metrics.url"],
+    meaning: "Reads of a Prometheus endpoint, without those before it was up.",
+    read: "It grows by one every five seconds. 0: nothing has answered at that address yet.",
+    act: "Staying at 0 while the engine serves: name the endpoint with --metrics-url.",
+  },
+  {
+    name: "profiler_scrape_failures_total",
+    type: "counter",
+    unit: null,
+    tags: ["metrics.url"],
+    meaning: "Reads of a Prometheus endpoint that got no answer, or not a whole one.",
+    read: "Counters lose nothing by it; gauges are older. The reason is in errors, once for each.",
+    act: "Do what the reason says; an engine that is too busy to answer in 2 s is one to look at.",
+  },
+  {
+    name: "profiler_scrape_refused_series_total",
+    type: "counter",
+    unit: null,
+    tags: ["metrics.url"],
+    meaning:
+      "Series of a Prometheus endpoint that were not recorded, counted in each read: beyond " +
+      "the limits on tags, names and buckets, or not what their type allows, such as a histogram " +
+      "without a sum.",
+    read: "0 is the normal answer. Above 0, those series are missing as a whole.",
+    act: "Mend the exporter, or read the series from it.",
+  },
+  {
     name: "profiler_skipped_ticks_total",
     type: "counter",
     unit: null,

@@ -1,17 +1,21 @@
 /** `service-run`: runs the user's command and watches it from the side. */
 
 import denoJson from "../deno.json" with { type: "json" };
+import type { Tags } from "@service/core";
 import { createCaptureSource } from "./capture.ts";
 import { createClock } from "./clock.ts";
 import { createHostSource } from "./host.ts";
 import { containerId, instanceTags, newInstanceId } from "./instance.ts";
 import { type Listener, openListener } from "./listener.ts";
+import { type Launch, launch } from "./launchers.ts";
 import { dieBy } from "./native.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { commandLine } from "./process_attributes.ts";
 import { createProcessSource } from "./processes.ts";
+import { createPrometheusSource } from "./prometheus.ts";
 import { createSelfSource } from "./self.ts";
 import { saveSnapshot, stateDirectory } from "./state.ts";
+import { targets } from "./targets.ts";
 import { startUpload } from "./upload.ts";
 import { startWatcher, type Watcher } from "./watcher.ts";
 import { type Ending, StartError, startWorkload, type Workload } from "./workload.ts";
@@ -20,6 +24,8 @@ type Environment = Record<string, string>;
 
 /** The workload inherits it, and so does all it starts: by it a process is known to belong to it. */
 const INSTANCE_VARIABLE = "SERVICE_INSTANCE_ID";
+
+const LOOPBACK = "localhost,127.0.0.1,::1";
 
 const FORWARDED: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];
 
@@ -53,7 +59,10 @@ async function run(options: Options, listener: Listener, env: Environment): Prom
   const now_ns = createClock();
   const start_ns = now_ns();
   const id = newInstanceId();
-  const workload = start(options, id, env);
+  const launched = look(options, env);
+  const workload = start(launched.command, id, env);
+  // What is measured here is never read through a proxy; the workload has its own environment by now.
+  Deno.env.set("NO_PROXY", [env.NO_PROXY ?? env.no_proxy, LOOPBACK].filter(Boolean).join(","));
   for (const fault of ["error", "unhandledrejection"]) {
     globalThis.addEventListener(fault, (event) => {
       event.preventDefault();
@@ -72,7 +81,7 @@ async function run(options: Options, listener: Listener, env: Environment): Prom
   }
   let watcher: Watcher | undefined;
   try {
-    watcher = watch({ options, listener, env, workload, id, start_ns, now_ns });
+    watcher = watch({ options, launched, listener, env, workload, id, start_ns, now_ns });
     if (env.SERVICE_DEBUG === "1") complain(`instance ${id}, signals at ${listener.url()}/signals`);
   } catch (error) {
     complain(`no profile, the workload runs without: ${error}`);
@@ -82,7 +91,21 @@ async function run(options: Options, listener: Listener, env: Environment): Prom
   leave(ending);
 }
 
-function start({ command }: Options, id: string, env: Environment): Workload {
+/** The command as it is started: as given, but for what an engine needs to serve its metrics. */
+function look({ command, metricsPort, metricsUrl }: Options, env: Environment): Launch {
+  try {
+    const launched = launch(command, { env, metricsPort });
+    for (const change of launched.changes) complain(change);
+    const { engine, why } = launched;
+    if (engine && why && !metricsUrl) complain(`no engine metrics: ${why}`);
+    return launched;
+  } catch (error) {
+    complain(`the command is run as it is: ${error}`);
+    return { command, changes: [], why: "the command could not be looked at" };
+  }
+}
+
+function start(command: string[], id: string, env: Environment): Workload {
   const { DENO_SERVE_ADDRESS } = env;
   try {
     return startWorkload(command, {
@@ -98,6 +121,7 @@ function start({ command }: Options, id: string, env: Environment): Workload {
 
 interface Run {
   options: Options;
+  launched: Launch;
   listener: Listener;
   env: Environment;
   workload: Workload;
@@ -106,7 +130,7 @@ interface Run {
   now_ns: () => bigint;
 }
 
-function watch({ options, listener, env, workload, id, start_ns, now_ns }: Run): Watcher {
+function watch({ options, launched, listener, env, workload, id, start_ns, now_ns }: Run): Watcher {
   const { version } = denoJson;
   const { pid } = workload;
   const context = instanceTags({
@@ -117,16 +141,24 @@ function watch({ options, listener, env, workload, id, start_ns, now_ns }: Run):
     tags: options.tags,
     containerId: containerId(readText("/proc/self/cgroup"), readText("/proc/self/mountinfo")),
   });
+  const changed: Tags = launched.changes.length > 0
+    ? { "profiler.command_change": launched.changes.join("; ") }
+    : {};
+  const scraped = targets(options, launched);
+  const start_seconds = Number(start_ns / 1_000_000n) / 1_000;
   return startWatcher({
     start_ns,
     now_ns,
     version,
     context,
-    attributes: { "process.command_line": commandLine(options.command) },
+    attributes: { "process.command_line": commandLine(options.command), ...changed },
     sources: [
       createHostSource({ profilerVersion: version }),
-      createProcessSource({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}` }),
-      createCaptureSource(notCaptured(options)),
+      createProcessSource({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}`, attributes: changed }),
+      createCaptureSource(notCaptured(scraped.length === 0 ? launched.why : undefined)),
+      ...scraped.map((target) =>
+        createPrometheusSource({ ...target, among: scraped.length > 1, start_seconds })
+      ),
       createSelfSource(),
     ],
     listener,
@@ -144,13 +176,11 @@ function readText(path: string): string {
 }
 
 /** What the measured payload lacks in this version. */
-function notCaptured({ metricsPort, metricsUrl }: Options): Record<string, string> {
+function notCaptured(engine_metrics: string | undefined): Record<string, string> {
   return {
     console_errors: "the native supervisor is not part of this version",
     gpu_kernels: "the injected library is not part of this version",
-    ...((metricsPort || metricsUrl) && {
-      engine_metrics: "Prometheus endpoints are not read in this version",
-    }),
+    ...(engine_metrics !== undefined && { engine_metrics }),
   };
 }
 

@@ -16,6 +16,8 @@ export interface ProcessSourceOptions {
   root: number;
   /** The environment entry (`NAME=value`) that the workload hands down to all it starts. */
   marker: string;
+  /** What else describes the workload's first process. */
+  attributes?: Tags;
   /** The profiler's own pid: neither it nor what it starts is measured here. */
   self?: number;
   /** Folder of the kernel's files, `/proc` by default. */
@@ -66,7 +68,8 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
     members.set(pid, member);
     if (member.samples++ < YOUNG || member.comm !== reading.stat.comm) {
       member.comm = reading.stat.comm;
-      member.attributes = processAttributes(files, reading.stat);
+      const attributes = processAttributes(files, reading.stat);
+      member.attributes = pid === root ? { ...attributes, ...options.attributes } : attributes;
     }
     recorder.resource("process", member.tags, member.attributes, member.first_seen_ts);
     recordCpu(recorder, member, { ...reading.stat, now_ms, processors });

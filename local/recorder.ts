@@ -1,9 +1,11 @@
 /** What the sources measure, gathered into one window a tick. */
 
 import {
+  absorb,
   addSums,
   emptyWindow,
   type ErrorEntry,
+  type HistogramSeries,
   MAX_ERROR_LENGTH,
   MAX_MAGNITUDE,
   newest,
@@ -22,7 +24,12 @@ import {
 export interface Source {
   /** Measures into `recorder`; gives way to the event loop where it takes more than milliseconds. */
   sample(recorder: Recorder): void | Promise<void>;
+  /** Gets ready for the last sample, within two seconds: the workload has ended. */
+  settle?(): Promise<void>;
 }
+
+/** What a distribution gained. */
+export type Gain = Pick<HistogramSeries, "count" | "sum" | "min" | "max" | "buckets">;
 
 /** Records what sources measure until {@linkcode Recorder.cut} makes a window of it. */
 export class Recorder {
@@ -50,6 +57,15 @@ export class Recorder {
   counter(name: string, tags: Tags, increase: Sum): void {
     if (!inRange(rounded(increase)) || rounded(increase) < 0) return;
     this.#add({ name, type: "counter", tags, updated_ns: this.now_ns, total: increase });
+  }
+
+  /** Records what a distribution gained since it was last recorded; nothing is an answer too. */
+  histogram(name: string, tags: Tags, gain: Gain): void {
+    if (!inRange(rounded(gain.sum))) return;
+    const series: Series = { name, type: "histogram", tags, updated_ns: this.now_ns, ...gain };
+    const next = emptyWindow(this.#window.to_ns);
+    next.series.set(seriesKey(series), series);
+    absorb(this.#window, next);
   }
 
   /** Records a warning or an error. */

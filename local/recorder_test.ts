@@ -47,3 +47,21 @@ Deno.test("a window starts where the one before it ended, and holds only its own
   assert.equal(first.series.size, 1);
   assert.equal(second.series.size, 0);
 });
+
+Deno.test("a distribution that is recorded twice in a tick gains both", () => {
+  const recorder = new Recorder(0n, () => 1n);
+  const gain = (count: number) => ({
+    count,
+    sum: count * 0.1,
+    min: null,
+    max: null,
+    buckets: { bounds: [1], counts: [count, 0] },
+  });
+  for (const count of [3, 0, 4]) recorder.histogram("h", {}, gain(count));
+  recorder.histogram("h", {}, { ...gain(1), sum: NaN });
+  const [series] = recorder.cut(2n).series.values();
+  assert(series?.type === "histogram");
+  assert.equal(series.count, 7);
+  assert.deepEqual(series.buckets, { bounds: [1], counts: [7, 0] });
+  assert.equal(quantity(series.sum), 3 * 0.1 + 4 * 0.1);
+});

@@ -133,6 +133,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
       clearTimeout(timer);
       await ticking;
       clearTimeout(timer);
+      await Promise.allSettled(sources.map((source) => source.settle?.()));
       await measure((now_ns() / SECOND_NS + 1n) * SECOND_NS);
       if (options.upload) await upload(store.cut(), true);
       await Promise.all([

@@ -2,6 +2,7 @@
 
 import { benchCore } from "./core.ts";
 import { benchEndpoint } from "./endpoint.ts";
+import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
@@ -11,7 +12,7 @@ const RESULTS = new URL("results.json", import.meta.url);
 const directory = await Deno.makeTempDir({ prefix: "service-bench-" });
 const rows: Row[] = [];
 try {
-  for (const bench of [benchCore, benchRun, benchEndpoint, benchIngest]) {
+  for (const bench of [benchCore, benchExposition, benchRun, benchEndpoint, benchIngest]) {
     for (const row of await bench(directory)) {
       rows.push(row);
       print(row);

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { type Metric, snapshot } from "@service/core";
+import { scan } from "./exposition.ts";
+import { FamilyReadings } from "./family_readings.ts";
+import type { FirstReading } from "./readings.ts";
+import { Recorder } from "./recorder.ts";
+import { Store } from "./store.ts";
+
+const START_SECONDS = 1_000;
+
+/** A target whose pages are recorded one after the other. */
+function target(first: FirstReading = "counts") {
+  const readings = new FamilyReadings({
+    tags: {},
+    url: "http://x/metrics",
+    start_seconds: START_SECONDS,
+  });
+  const store = new Store(0n);
+  let now_ns = 0n;
+  const recorder = new Recorder(0n, () => now_ns);
+  const names = (metric: Metric) =>
+    `${metric.name}${
+      Object.entries(metric.tags).map(([tag, value]) => ` ${tag}=${value}`).join("")
+    }`;
+  return {
+    refused: 0,
+    async shows(page: string) {
+      now_ns++;
+      const exposition = scan(page, { openMetrics: page.includes("# EOF") });
+      this.refused += await readings.record(exposition, recorder, { first, pause: () => {} });
+      store.add(recorder.cut(now_ns));
+    },
+    get metrics(): Record<string, Metric["stats"]> {
+      const { metrics } = snapshot(store.total, { context: {} });
+      return Object.fromEntries(
+        metrics.filter(({ name }) => !name.startsWith("profiler_"))
+          .map((metric) => [names(metric), metric.stats]),
+      );
+    },
+  };
+}
+
+Deno.test("each type becomes what the interface has for it", async () => {
+  const one = target();
+  await one.shows(`# TYPE c counter
+c_total{a="b",none=""} 3
+# TYPE g gauge
+g 1.5
+# TYPE i info
+i_info{version="1"} 1
+# TYPE s stateset
+s{s="on"} 1
+s{s="off"} 0
+# TYPE u unknown
+u 7
+# TYPE h histogram
+h_bucket{le="1"} 2
+h_bucket{le="2"} 6
+h_bucket{le="+Inf"} 10
+h_count 10
+h_sum 30
+# TYPE q summary
+q{quantile="0.5"} 4
+q_count 2
+q_sum 9
+# TYPE gh gaugehistogram
+gh_bucket{le="1"} 2
+gh_bucket{le="+Inf"} 5
+gh_gcount 5
+gh_gsum 8
+# EOF
+`);
+  assert.deepEqual(one.metrics, {
+    "c_total a=b": { total: 3 },
+    "g": { value: 1.5 },
+    "i_info version=1": { value: 1 },
+    "s s=on": { value: 1 },
+    "s s=off": { value: 0 },
+    "u": { value: 7 },
+    "h": { count: 10, sum: 30, min: null, max: null, mean: 3, p50: 1.75, p95: 2 },
+    "q": { count: 2, sum: 9, min: null, max: null, mean: 4.5, p50: null, p95: null },
+    "gh_bucket le=1": { value: 2 },
+    "gh_bucket le=+Inf": { value: 5 },
+    "gh_gcount": { value: 5 },
+    "gh_gsum": { value: 8 },
+  });
+  assert.equal(one.refused, 0);
+});
+
+function histogram(one: number, two: number, all: number, sum: number): string {
+  return `# TYPE h histogram\nh_bucket{le="1"} ${one}\nh_bucket{le="2"} ${two}\n` +
+    `h_bucket{le="+Inf"} ${all}\nh_sum ${sum}\nh_count ${all}\n`;
+}
+
+Deno.test("a restart adds to what was: no total ever falls", async () => {
+  const one = target();
+  let before = 0;
+  for (const [counted, expected] of [[5, 5], [9, 9], [2, 11], [2, 11], [0, 11], [4, 15]] as const) {
+    await one.shows(
+      `# TYPE c counter\nc ${counted}\n${histogram(0, counted, counted, counted * 1.5)}`,
+    );
+    const { c, h } = one.metrics;
+    assert.deepEqual(c, { total: expected });
+    assert("count" in h! && h.count === expected && h.sum === expected * 1.5);
+    assert(expected >= before);
+    before = expected;
+  }
+});
+
+Deno.test("a histogram one of whose buckets falls has restarted as a whole", async () => {
+  const one = target();
+  await one.shows(histogram(5, 5, 5, 5));
+  await one.shows(histogram(0, 6, 6, 12));
+  const { h } = one.metrics;
+  assert("count" in h! && h.count === 11 && h.sum === 17);
+});
+
+Deno.test("a change of the buckets keeps the bounds that both have, and every count", async () => {
+  const one = target();
+  await one.shows(histogram(1, 2, 3, 6));
+  await one.shows(histogram(2, 3, 5, 11).replace('h_bucket{le="1"}', 'h_bucket{le="1.5"}'));
+  const { h } = one.metrics;
+  assert("count" in h! && h.count === 5 && h.sum === 11);
+});
+
+Deno.test("a target that was there before counts from its first scrape, what is new in it from zero", async () => {
+  const one = target("is the base");
+  await one.shows("# TYPE c counter\nc 100\n");
+  await one.shows('# TYPE c counter\nc 103\n# TYPE d counter\nd{a="new"} 2\n');
+  assert.deepEqual(one.metrics, { c: { total: 3 }, "d a=new": { total: 2 } });
+});
+
+Deno.test("after a page that was cut, what appears is not taken for new", async () => {
+  const one = target("is the base");
+  await one.shows("# TYPE c counter\nc 100\n# TYPE d counter\nd ");
+  await one.shows("# TYPE c counter\nc 103\n# TYPE d counter\nd 50\n");
+  assert.deepEqual(one.metrics, { c: { total: 3 }, d: { total: 0 } });
+});
+
+for (const [started, total] of [[START_SECONDS - 60, 0], [START_SECONDS + 1, 7]]) {
+  Deno.test(`what a target says of its start decides: at ${started} s of ${START_SECONDS}`, async () => {
+    for (const first of ["counts", "is the base"] as const) {
+      const one = target(first);
+      await one.shows(`process_start_time_seconds ${started}\n# TYPE c counter\nc 7\n`);
+      assert.deepEqual(one.metrics.c, { total });
+      const other = target(first);
+      await other.shows(`# TYPE c counter\nc_total 7\nc_created ${started}\n# EOF\n`);
+      assert.deepEqual(other.metrics, { c_total: { total } });
+    }
+  });
+}
+
+Deno.test("what is not finite is not published, and spoils nothing later", async () => {
+  const one = target();
+  await one.shows(
+    `# TYPE c counter\nc NaN\nd NaN\ne -Inf\n${histogram(1, 2, 3, NaN)}# TYPE f counter\nf +Inf\n`,
+  );
+  assert.deepEqual(one.metrics, {});
+  await one.shows(`# TYPE c counter\nc 4\n${histogram(1, 2, 3, 6)}`);
+  assert.deepEqual(Object.keys(one.metrics), ["c", "h"]);
+  assert.deepEqual(one.metrics.c, { total: 4 });
+});
+
+const REFUSED: [string, string][] = [
+  ["a histogram without a sum", '# TYPE h histogram\nh_bucket{le="+Inf"} 1\nh_count 1\n'],
+  ["buckets that fall", histogram(3, 2, 3, 3)],
+  ["half an observation", histogram(1, 1.5, 2, 3)],
+  ["a counter below zero", "# TYPE c counter\nc -1\n"],
+  ["too many labels", `g{${Array.from({ length: 65 }, (_, i) => `l${i}="x"`)}} 1\n`],
+  ["too long a value", `g{a="${"x".repeat(70_000)}"} 1\n`],
+];
+for (const [what, page] of REFUSED) {
+  Deno.test(`${what} is refused and counted`, async () => {
+    const one = target();
+    await one.shows(page);
+    assert.deepEqual(one.metrics, {});
+    assert.equal(one.refused, 1);
+  });
+}
+
+Deno.test("a name of our own is kept apart", async () => {
+  const one = target();
+  await one.shows("# TYPE process_threads gauge\nprocess_threads 3\n");
+  assert.deepEqual(one.metrics, { "process_threads metrics.url=http://x/metrics": { value: 3 } });
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { launch } from "./launchers.ts";
+
+/** Command lines with blanks between the words, and where their metrics are. */
+const URLS: [command: string, url: string][] = [
+  ["vllm serve m", "http://127.0.0.1:8000/metrics"],
+  ["/opt/bin/vllm serve m --port 8001", "http://127.0.0.1:8001/metrics"],
+  ["vllm serve m --port=8001 --host 0.0.0.0", "http://127.0.0.1:8001/metrics"],
+  ["vllm serve m --host :: --port 1", "http://[::1]:1/metrics"],
+  ["vllm serve m --host 10.0.0.7", "http://10.0.0.7:8000/metrics"],
+  ["vllm serve m --port 1 --port 2", "http://127.0.0.1:2/metrics"],
+  ["vllm serve m --ssl-certfile c.pem", "https://127.0.0.1:8000/metrics"],
+  ["vllm serve m --config c.yaml --port 9", "http://127.0.0.1:9/metrics"],
+  ["python3 -m vllm.entrypoints.openai.api_server --model m", "http://127.0.0.1:8000/metrics"],
+  [
+    "python -Ximporttime -X dev -W ignore -um vllm.entrypoints.openai.api_server",
+    "http://127.0.0.1:8000/metrics",
+  ],
+  ["python -u -X dev -mvllm.entrypoints.openai.api_server", "http://127.0.0.1:8000/metrics"],
+  ["python3.12 /venv/bin/vllm serve m --port 7", "http://127.0.0.1:7/metrics"],
+  ["uv run vllm serve m", "http://127.0.0.1:8000/metrics"],
+  [
+    "uv run --python 3.12 --no-sync --with x python -m vllm.entrypoints.openai.api_server --port 5",
+    "http://127.0.0.1:5/metrics",
+  ],
+  ["uv run -m vllm.entrypoints.openai.api_server", "http://127.0.0.1:8000/metrics"],
+  ["uvx --from vllm vllm serve m", "http://127.0.0.1:8000/metrics"],
+  ["env -u X A=B C= vllm serve m", "http://127.0.0.1:8000/metrics"],
+  ["nice -n 5 nohup timeout -k 5 1h vllm serve m", "http://127.0.0.1:8000/metrics"],
+  ["numactl --cpunodebind=0 --membind 0 -l vllm serve m", "http://127.0.0.1:8000/metrics"],
+  [
+    "torchrun --nproc-per-node=1 --nnodes 1 --standalone -m vllm.entrypoints.openai.api_server",
+    "http://127.0.0.1:8000/metrics",
+  ],
+  ["torchrun --no-python vllm serve m", "http://127.0.0.1:8000/metrics"],
+  ["python -m torch.distributed.run --nnodes 1 /bin/vllm serve m", "http://127.0.0.1:8000/metrics"],
+  [
+    "python -m sglang.launch_server --model-path m --enable-metrics",
+    "http://127.0.0.1:30000/metrics",
+  ],
+  ["sglang serve --enable_metrics --port 30001", "http://127.0.0.1:30001/metrics"],
+  ["trtllm-serve m", "http://127.0.0.1:8000/prometheus/metrics"],
+  ["trtllm-serve serve m --port 8002 --host localhost", "http://localhost:8002/prometheus/metrics"],
+  ["llama-server -m x.gguf --metrics", "http://127.0.0.1:8080/metrics"],
+  [
+    "env LLAMA_ARG_ENDPOINT_METRICS=1 LLAMA_ARG_PORT=81 llama-server",
+    "http://127.0.0.1:81/metrics",
+  ],
+];
+for (const [text, url] of URLS) {
+  Deno.test(`${text} serves ${url}`, () => {
+    const command = text.split(" ");
+    const launched = launch(command);
+    assert.equal(launched.url, url);
+    assert.deepEqual(launched.command, command);
+    assert.deepEqual(launched.changes, []);
+  });
+}
+
+const CHANGED: [command: string, changed: string, change: RegExp][] = [
+  [
+    "vllm serve m --disable-log-stats --port 1",
+    "vllm serve m --port 1",
+    /^removed --disable-log-stats/,
+  ],
+  ["nice vllm serve --disable_log_stats", "nice vllm serve", /^removed/],
+  [
+    "python -m sglang.launch_server --port 2",
+    "python -m sglang.launch_server --port 2 --enable-metrics",
+    /^added --enable-metrics/,
+  ],
+  ["timeout 5 llama-server -m x", "timeout 5 llama-server -m x --metrics", /^added --metrics/],
+];
+for (const [text, changed, change] of CHANGED) {
+  Deno.test(`${text} is run as ${changed}`, () => {
+    const launched = launch(text.split(" "));
+    assert.deepEqual(launched.command, changed.split(" "));
+    assert.equal(launched.changes.length, 1);
+    assert.match(launched.changes[0]!, change);
+    assert(launched.url);
+  });
+}
+
+const SCRIPTS: [script: string, url: string | undefined][] = [
+  ["vllm serve m --port 8001", "http://127.0.0.1:8001/metrics"],
+  [
+    "  CUDA_VISIBLE_DEVICES=0 exec vllm serve 'a b' --port \"80\"\\01 > log.txt 2>&1",
+    "http://127.0.0.1:8001/metrics",
+  ],
+  ["vllm serve $MODEL --port ${PORT}", "http://127.0.0.1:8123/metrics"],
+  ['vllm serve "$MODEL" --port "$PORT"', "http://127.0.0.1:8123/metrics"],
+  ["vllm serve m \\\n  --port 8001", "http://127.0.0.1:8001/metrics"],
+  ["bash -lc 'vllm serve m'", "http://127.0.0.1:8000/metrics"],
+  ["vllm serve m --port $(cat port)", undefined],
+  ["vllm serve m --port $((8000+1))", undefined],
+  ["cd /x && vllm serve m", undefined],
+  ["vllm serve m & wait", undefined],
+  ["vllm serve m | tee log", undefined],
+  ["if true; then vllm serve m; fi", undefined],
+  ["vllm serve m 'open", undefined],
+];
+for (const [script, url] of SCRIPTS) {
+  Deno.test(`bash -c ${JSON.stringify(script)} is ${url ? "seen through" : "left alone"}`, () => {
+    const command = ["bash", "-c", script];
+    const launched = launch(command, { env: { PORT: "8123", MODEL: "m" } });
+    assert.equal(launched.url, url);
+    assert.deepEqual(launched.command, command);
+  });
+}
+
+const HIDDEN: [command: string[], why: RegExp][] = [
+  [["bash", "-c", "llama-server -m x"], /script, which is not changed: add --metrics/],
+  [["bash", "-c", "vllm serve m --disable-log-stats"], /not changed: remove --disable-log-stats/],
+  [["vllm", "serve", "m", "--config", "c.yaml"], /--metrics-port names it/],
+  [["vllm", "serve", "m", "--headless"], /--headless/],
+  [["vllm", "serve", "m", "--uds", "/tmp/x"], /Unix socket/],
+  [["sglang", "serve", "--node-rank", "1", "--enable-metrics"], /first node/],
+  [["vllm", "serve", "m", "--port", "http"], /no address: http/],
+  [["vllm", "serve", "--help"], /no engine/],
+  [["vllm", "bench", "latency"], /no engine/],
+  [["python3", "-c", "import vllm"], /no engine/],
+  [["python3", "train.py", "vllm", "serve"], /no engine/],
+  [["echo", "vllm", "serve"], /no engine/],
+  [["env"], /no engine/],
+  [["timeout"], /no engine/],
+  [["bash"], /no engine/],
+  [[""], /no engine/],
+];
+for (const [command, why] of HIDDEN) {
+  Deno.test(`${command.join(" ")} has no endpoint, and it is said why`, () => {
+    const launched = launch(command);
+    assert.equal(launched.url, undefined);
+    assert.match(launched.why!, why);
+    assert.deepEqual(launched.command, command);
+  });
+}
+
+Deno.test("a port that is named wins, on the path of the engine", () => {
+  const url = (...command: string[]) => launch(command, { metricsPort: 7 }).url;
+  assert.equal(url("vllm", "serve", "m", "--port", "8"), "http://127.0.0.1:7/metrics");
+  assert.equal(url("trtllm-serve", "m"), "http://127.0.0.1:7/prometheus/metrics");
+  assert.equal(url("python3", "train.py"), "http://127.0.0.1:7/metrics");
+  assert.equal(url("vllm", "serve", "m", "--config", "c"), "http://127.0.0.1:7/metrics");
+  assert.equal(url("bash", "-c", "llama-server -m x"), "http://127.0.0.1:7/metrics");
+});
