@@ -20,7 +20,7 @@
 #define COPY_BURST 4e6
 
 /* What one step moves at most, so that each stream gets its turn. */
-#define STEP (256u << 10)
+#define STEP (1u << 20)
 
 static bool is_kind(int fd, mode_t kind) {
     struct stat st;

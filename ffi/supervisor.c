@@ -35,6 +35,9 @@
 /* How often we look whether the shell has put us to the foreground: it does not say so. */
 #define FOREGROUND_MS 200
 
+/* How much may wait between the workload and its reader, beside what their own pipe holds. */
+#define PIPE_BYTES (256 << 10)
+
 enum { OUTPUT, ERRORS, KEYBOARD, WATCHER, PUMPS };
 
 static struct workload workload = {.terminal = -1, .reports = -1};
@@ -110,6 +113,8 @@ static void pass_pipe(int fd) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0) return;
     unblock(ends[0]);
+    /* Where both sides are in full flight, fewer and larger steps cost less than the copying. */
+    fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
     workload.fds[fd] = ends[1];
     pump_open(&pumps[fd - 1], ends[0], fcntl(fd, F_DUPFD_CLOEXEC, 3), (uint32_t)fd);
 }
@@ -182,6 +187,11 @@ static bool move(int timeout, struct pollfd *others, nfds_t other_count) {
     return moved;
 }
 
+/* Moves what the workload has written so far; what others go on writing would have no end. */
+static void move_what_is_there(void) {
+    for (int i = 0; i < 256 && move(0, NULL, 0); i++) continue;
+}
+
 /* ---- The terminal ---- */
 
 static void take_foreground(void) {
@@ -200,7 +210,7 @@ static void copy_sizes(void) {
 static void stop(int signal_number) {
     sigset_t only;
     struct timespec now = {0, 0};
-    while (move(0, NULL, 0)) continue;
+    move_what_is_there();
     terminal_restore();
     sigemptyset(&only);
     sigaddset(&only, signal_number);
@@ -221,7 +231,7 @@ static void end(int status) {
     /* What it wrote comes first, so that the watcher finds it in the ring. */
     for (int i = 0; i < slave_count; i++) close(slaves[i]);
     slave_count = 0;
-    while (move(0, NULL, 0)) continue;
+    move_what_is_there();
     follow_all();
     terminal_restore();
     ended = true;
