@@ -31,11 +31,33 @@ const RETRY_MS = 1_000;
 const SHUTDOWN_MS = 500;
 
 /**
+ * Asks whether the port can be had, before the workload starts, and does not keep it.
+ *
+ * @throws {Error} If the port or a host of the user's own was named and cannot be had.
+ */
+export function checkListener(options: ListenerOptions): void {
+  try {
+    Deno.listen({ hostname: options.host, port: options.port }).close();
+  } catch (error) {
+    refusal(options, error);
+  }
+}
+
+/** Why the port cannot be had for now; thrown where no other will do. */
+function refusal({ host, port, named }: ListenerOptions, error: unknown): string {
+  const inUse = error instanceof Deno.errors.AddrInUse;
+  const why = `cannot listen on ${host}:${port}: ${inUse ? "the port is in use" : error}`;
+  if (named || (!inUse && host !== DEFAULT_HOST)) throw new Error(why, { cause: error });
+  return why;
+}
+
+/**
  * Takes the port, before the workload starts.
  *
  * @throws {Error} If the port or a host of the user's own was named and cannot be had.
  */
-export function openListener({ host, port, named }: ListenerOptions): Listener {
+export function openListener(options: ListenerOptions): Listener {
+  const { host, port } = options;
   const handler = Promise.withResolvers<(request: Request) => Promise<Response>>();
   let waiting = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -61,9 +83,7 @@ export function openListener({ host, port, named }: ListenerOptions): Listener {
   try {
     listen();
   } catch (error) {
-    const inUse = error instanceof Deno.errors.AddrInUse;
-    waiting = `cannot listen on ${host}:${port}: ${inUse ? "the port is in use" : error}`;
-    if (named || (!inUse && host !== DEFAULT_HOST)) throw new Error(waiting, { cause: error });
+    waiting = refusal(options, error);
   }
   return {
     host,

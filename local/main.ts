@@ -1,98 +1,80 @@
-/** `service-run`: runs the user's command and watches it from the side. */
+/** `service-run`: starts the user's command under the supervisor, which starts the watcher beside it. */
 
 import denoJson from "../deno.json" with { type: "json" };
-import type { Tags } from "@service/core";
-import { createCaptureSource } from "./capture.ts";
 import { createClock } from "./clock.ts";
-import { createHostSource } from "./host.ts";
-import { containerId, instanceTags, newInstanceId } from "./instance.ts";
-import { type Listener, openListener } from "./listener.ts";
+import { newInstanceId } from "./instance.ts";
 import { type Launch, launch } from "./launchers.ts";
-import { dieBy } from "./native.ts";
+import { checkListener } from "./listener.ts";
+import { becomeSupervisor } from "./native.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
+import { INSTANCE_VARIABLE, type Plan, writePlan } from "./plan.ts";
 import { commandLine } from "./process_attributes.ts";
-import { createProcessSource } from "./processes.ts";
-import { createPrometheusSource } from "./prometheus.ts";
-import { createSelfSource } from "./self.ts";
-import { saveSnapshot, stateDirectory } from "./state.ts";
 import { targets } from "./targets.ts";
-import { startUpload } from "./upload.ts";
-import { startWatcher, type Watcher } from "./watcher.ts";
-import { type Ending, StartError, startWorkload, type Workload } from "./workload.ts";
-
-type Environment = Record<string, string>;
-
-/** The workload inherits it, and so does all it starts: by it a process is known to belong to it. */
-const INSTANCE_VARIABLE = "SERVICE_INSTANCE_ID";
-
-const LOOPBACK = "localhost,127.0.0.1,::1";
-
-const FORWARDED: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];
 
 /** Runs what `args` ask for and leaves with the exit code or by the signal of the workload. */
 export async function main(args: string[]): Promise<void> {
+  const start_ns = createClock()();
   const env = Deno.env.toObject();
-  // It would move our own server; the workload still gets it.
-  Deno.env.delete("DENO_SERVE_ADDRESS");
-  let options: Options;
-  let listener: Listener;
+  const { command, ...plan } = planRun(args, { env, start_ns });
+  const reason = becomeSupervisor([
+    ...["--set", `${INSTANCE_VARIABLE}=${plan.id}`],
+    ...watch({ ...plan, missing: { ...plan.missing, console_errors: NOT_READ } }),
+    "--",
+    ...exactly(command, plan.changes.length > 0),
+  ]);
+  const { runInProcess } = await import("./in_process.ts");
+  const missing = { ...plan.missing, console_errors: reason };
+  await runInProcess(command, { plan: { ...plan, missing }, env });
+}
+
+const NOT_READ = "the console is not searched for errors in this version";
+
+interface Place {
+  env: Record<string, string>;
+  start_ns: bigint;
+}
+
+/** What is to be done; leaves where there is nothing, or where it cannot be. */
+function planRun(args: string[], { env, start_ns }: Place): Plan & { command: string[] } {
   try {
     const request = readOptions(args, env);
     if ("print" in request) {
       console.log(request.print === "help" ? HELP.trimEnd() : `service-run ${denoJson.version}`);
       Deno.exit(0);
     }
-    options = request.run;
-    listener = openListener({
-      host: options.listenHost,
-      port: options.listenPort,
-      named: options.portNamed,
-    });
+    const { tags, listenHost, listenPort, portNamed } = request.run;
+    const listen = { host: listenHost, port: listenPort, named: portNamed };
+    checkListener(listen);
+    const launched = look(request.run, env);
+    const scraped = targets(request.run, launched);
+    return {
+      command: launched.command,
+      id: newInstanceId(),
+      start_ns,
+      commandLine: commandLine(request.run.command),
+      changes: launched.changes,
+      tags,
+      targets: scraped,
+      missing: notCaptured(scraped.length === 0 ? launched.why : undefined),
+      listen,
+    };
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error));
     Deno.exit(2);
   }
-  await run(options, listener, env);
 }
 
-async function run(options: Options, listener: Listener, env: Environment): Promise<void> {
-  const now_ns = createClock();
-  const start_ns = now_ns();
-  const id = newInstanceId();
-  const launched = look(options, env);
-  const workload = start(launched.command, id, env);
-  // What is measured here is never read through a proxy; the workload has its own environment by now.
-  Deno.env.set("NO_PROXY", [env.NO_PROXY ?? env.no_proxy, LOOPBACK].filter(Boolean).join(","));
-  for (const fault of ["error", "unhandledrejection"]) {
-    globalThis.addEventListener(fault, (event) => {
-      event.preventDefault();
-      const why = event instanceof ErrorEvent
-        ? event.message
-        : (event as PromiseRejectionEvent).reason;
-      complain(`a fault in the profiler, the workload goes on: ${why}`);
-    });
-  }
-  let ending: Ending | null = null;
-  for (const signal of FORWARDED) {
-    Deno.addSignalListener(signal, () => {
-      if (ending) leave(ending);
-      if (!reachesGroup(signal)) workload.kill(signal);
-    });
-  }
-  let watcher: Watcher | undefined;
-  try {
-    watcher = watch({ options, launched, listener, env, workload, id, start_ns, now_ns });
-    if (env.SERVICE_DEBUG === "1") complain(`instance ${id}, signals at ${listener.url()}/signals`);
-  } catch (error) {
-    complain(`no profile, the workload runs without: ${error}`);
-  }
-  ending = await workload.ended;
-  await finish(watcher, id, env);
-  leave(ending);
+/** The supervisor's words for the watcher. A package from a registry needs no configuration here. */
+function watch(plan: Plan): string[] {
+  const module = import.meta.resolve("./watcher_main.ts");
+  const isolated = module.startsWith("file:") ? [] : ["--no-config"];
+  const flags = ["-A", "--quiet", "--no-lock", ...isolated];
+  const words = [Deno.execPath(), "run", ...flags, module, writePlan(plan)];
+  return ["--watch", String(words.length), ...words];
 }
 
 /** The command as it is started: as given, but for what an engine needs to serve its metrics. */
-function look({ command, metricsPort, metricsUrl }: Options, env: Environment): Launch {
+function look({ command, metricsPort, metricsUrl }: Options, env: Place["env"]): Launch {
   try {
     const launched = launch(command, { env, metricsPort });
     for (const change of launched.changes) complain(change);
@@ -105,119 +87,27 @@ function look({ command, metricsPort, metricsUrl }: Options, env: Environment): 
   }
 }
 
-function start(command: string[], id: string, env: Environment): Workload {
-  const { DENO_SERVE_ADDRESS } = env;
+/** The command byte for byte: Deno's own arguments are text, and a file name may be none. */
+function exactly(command: string[], changed: boolean): (string | Uint8Array)[] {
+  if (changed || command.every((word) => !word.includes("\ufffd"))) return command;
   try {
-    return startWorkload(command, {
-      [INSTANCE_VARIABLE]: id,
-      ...(DENO_SERVE_ADDRESS && { DENO_SERVE_ADDRESS }),
-    });
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    complain(error.message);
-    Deno.exit(error.code);
-  }
-}
-
-interface Run {
-  options: Options;
-  launched: Launch;
-  listener: Listener;
-  env: Environment;
-  workload: Workload;
-  id: string;
-  start_ns: bigint;
-  now_ns: () => bigint;
-}
-
-function watch({ options, launched, listener, env, workload, id, start_ns, now_ns }: Run): Watcher {
-  const { version } = denoJson;
-  const { pid } = workload;
-  const context = instanceTags({
-    id,
-    env,
-    hostname: Deno.hostname(),
-    pid,
-    tags: options.tags,
-    containerId: containerId(readText("/proc/self/cgroup"), readText("/proc/self/mountinfo")),
-  });
-  const changed: Tags = launched.changes.length > 0
-    ? { "profiler.command_change": launched.changes.join("; ") }
-    : {};
-  const scraped = targets(options, launched);
-  const start_seconds = Number(start_ns / 1_000_000n) / 1_000;
-  return startWatcher({
-    start_ns,
-    now_ns,
-    version,
-    context,
-    attributes: { "process.command_line": commandLine(options.command), ...changed },
-    sources: [
-      createHostSource({ profilerVersion: version }),
-      createProcessSource({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}`, attributes: changed }),
-      createCaptureSource(notCaptured(scraped.length === 0 ? launched.why : undefined)),
-      ...scraped.map((target) =>
-        createPrometheusSource({ ...target, among: scraped.length > 1, start_seconds })
-      ),
-      createSelfSource(),
-    ],
-    listener,
-    upload: uploadTo(env, id),
-    complain,
-  });
-}
-
-function readText(path: string): string {
-  try {
-    return Deno.readTextFileSync(path);
+    const bytes = Deno.readFileSync("/proc/self/cmdline");
+    const words: Uint8Array[] = [];
+    for (let at = 0, end; (end = bytes.indexOf(0, at)) >= 0; at = end + 1) {
+      words.push(bytes.subarray(at, end));
+    }
+    return words.slice(-command.length);
   } catch {
-    return "";
+    return command;
   }
 }
 
-/** What the measured payload lacks in this version. */
+/** What the payload lacks in this version, beside the console. */
 function notCaptured(engine_metrics: string | undefined): Record<string, string> {
   return {
-    console_errors: "the native supervisor is not part of this version",
     gpu_kernels: "the injected library is not part of this version",
     ...(engine_metrics !== undefined && { engine_metrics }),
   };
-}
-
-function uploadTo(env: Environment, instance_id: string) {
-  const { SERVICE_API_KEY: key, SERVICE_API_BASE: base } = env;
-  if (!key) return undefined;
-  return (complain: (why: string) => void) => {
-    if (base === undefined || !/^https?:$/.test(URL.parse(base)?.protocol ?? "")) {
-      const got = JSON.stringify(base ?? "");
-      throw new Error(`SERVICE_API_BASE must be the http(s) URL of the service: got ${got}`);
-    }
-    const spools = `${stateDirectory(env)}/spool`;
-    return startUpload({ base, key, spools, instance_id, complain });
-  };
-}
-
-async function finish(watcher: Watcher | undefined, instance_id: string, env: Environment) {
-  try {
-    const snapshot = await watcher?.finish();
-    if (snapshot === undefined) return;
-    const file = env.SERVICE_SNAPSHOT_FILE || undefined;
-    await saveSnapshot(snapshot, { directory: stateDirectory(env), instance_id, file });
-  } catch (error) {
-    complain(`the last snapshot is lost: ${error}`);
-  }
-}
-
-/** Ctrl-C and Ctrl-\ reach the whole foreground group of a terminal: the workload has them already. */
-function reachesGroup(signal: Deno.Signal): boolean {
-  const terminal = Deno.stdin.isTerminal() || Deno.stdout.isTerminal() || Deno.stderr.isTerminal();
-  return terminal && (signal === "SIGINT" || signal === "SIGQUIT");
-}
-
-/** Ends as the workload did. */
-function leave({ code, signal }: Ending): never {
-  if (signal) dieBy(signal);
-  Deno.exit(code);
 }
 
 function complain(why: string): void {

@@ -5,6 +5,9 @@ import { constants } from "node:os";
 const SIG_DFL = null;
 const RLIMIT_CORE = 4;
 
+/** What `deno task native` builds. */
+const BUILD = new URL("../ffi/build/", import.meta.url);
+
 /**
  * Ends this process by `signal` as if it had never been handled, without a core file of our own.
  * Returns only where the platform does not allow it.
@@ -21,4 +24,38 @@ export function dieBy(signal: Deno.Signal): void {
   } catch {
     // No libc of that name, or not a signal one may send.
   }
+}
+
+/**
+ * Becomes the supervisor with these arguments, under the same pid. Returns only where that is not
+ * possible: then it says why.
+ */
+export function becomeSupervisor(args: readonly (string | Uint8Array)[]): string {
+  if (BUILD.protocol !== "file:") return "the native supervisor is not part of this package";
+  const supervisor = decodeURIComponent(`${BUILD.pathname}service-supervisor`);
+  try {
+    const library = Deno.dlopen(new URL("libservice.so", BUILD), {
+      service_exec: { parameters: ["buffer", "buffer", "u64"], result: "i32" },
+    });
+    const words = terminated([supervisor, ...args]);
+    const path = terminated([supervisor]);
+    const errno = -library.symbols.service_exec(path, words, BigInt(words.length));
+    library.close();
+    return `the native supervisor does not start (errno ${errno})`;
+  } catch {
+    return "the native supervisor is not built: deno task native";
+  }
+}
+
+/** Words as C reads them, each ended by a NUL. */
+function terminated(words: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
+  const encoder = new TextEncoder();
+  const encoded = words.map((word) => typeof word === "string" ? encoder.encode(word) : word);
+  const bytes = new Uint8Array(encoded.reduce((sum, word) => sum + word.length + 1, 0));
+  let at = 0;
+  for (const word of encoded) {
+    bytes.set(word, at);
+    at += word.length + 1;
+  }
+  return bytes;
 }

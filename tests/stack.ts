@@ -111,6 +111,16 @@ export function startRun(command: string[], options: RunOptions): Run {
   };
 }
 
+/** Pid of the watcher of a run: a process of its own, or with no native part the run's own. */
+export async function watcherOf({ process: { pid } }: Run): Promise<number> {
+  const children = await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`);
+  for (const child of children.trim().split(" ")) {
+    const words = await Deno.readTextFile(`/proc/${child}/cmdline`).catch(() => "");
+    if (words.includes("watcher_main.ts")) return Number(child);
+  }
+  return pid;
+}
+
 /** The local payload of a run. */
 export async function readLocal(run: Run, query = ""): Promise<Signals> {
   return await checked(await fetch(`${await run.url}/signals${query}`), signals);

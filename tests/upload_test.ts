@@ -9,7 +9,15 @@ import {
   signals,
 } from "@service/core";
 import { temporaryDirectory } from "../local/_testing.ts";
-import { type Hosted, readLocal, startHosted, startRun, until, uploadTo } from "./stack.ts";
+import {
+  type Hosted,
+  readLocal,
+  startHosted,
+  startRun,
+  until,
+  uploadTo,
+  watcherOf,
+} from "./stack.ts";
 
 const WORKLOAD = new URL("../examples/workload.py", import.meta.url).pathname;
 
@@ -114,7 +122,7 @@ Deno.test("what a killed profiler left is sent by the next run with the same key
     const names = await files(`${spools}/${context["instance.id"]}`);
     return names.find((name) => name.endsWith(".json.gz"));
   });
-  killed.process.kill("SIGKILL");
+  Deno.kill(await watcherOf(killed), "SIGKILL");
   Deno.kill(Number(context["process.pid"]), "SIGKILL");
   await killed.ended;
   await hosted.restart();

@@ -1,0 +1,210 @@
+#define _GNU_SOURCE
+#include "pump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+/* A flood is not worth copying whole: no reader keeps up with more than this many bytes a second.
+ * The last of it is always copied, as only what has more behind it is passed over. */
+#define COPY_RATE 256e6
+#define COPY_BURST 4e6
+
+/* What one step moves at most, so that each stream gets its turn. */
+#define STEP (1u << 20)
+
+static bool is_kind(int fd, mode_t kind) {
+    struct stat st;
+    return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == kind;
+}
+
+void pump_open(struct pump *p, int in, int out, uint32_t stream) {
+    memset(p, 0, sizeof *p);
+    p->in = in;
+    p->out = out;
+    p->stream = stream;
+    p->tees = is_kind(in, S_IFIFO) && is_kind(out, S_IFIFO);
+    p->sends = is_kind(out, S_IFSOCK);
+    p->credit = COPY_BURST;
+    p->buffer = malloc(PUMP_BUFFER);
+    if (!p->buffer) abort();
+}
+
+static void close_in(struct pump *p) {
+    if (p->in >= 0) close(p->in);
+    p->in = -1;
+}
+
+static void close_out(struct pump *p) {
+    if (p->out >= 0 && !p->keeps_out) close(p->out);
+    p->out = -1;
+}
+
+/* Nobody reads any more: the workload learns of it at its next write, as it would without us. */
+static void give_up(struct pump *p) {
+    p->from = p->to = 0;
+    close_in(p);
+    close_out(p);
+}
+
+void pump_watch(const struct pump *p, struct pollfd watched[2]) {
+    /* An `out` without events still tells when its reader is gone. */
+    watched[0] = (struct pollfd){p->blocked ? -1 : p->in, POLLIN, 0};
+    watched[1] = (struct pollfd){p->out, p->blocked ? POLLOUT : 0, 0};
+}
+
+bool pump_is_idle(const struct pump *p) {
+    int waiting = 0;
+    if (p->from < p->to) return false;
+    return p->in < 0 || ioctl(p->in, FIONREAD, &waiting) < 0 || waiting == 0;
+}
+
+/* Whether the ring may have these bytes, of which `waiting` bytes more are behind them. */
+static bool worth_copying(struct pump *p, size_t length, int waiting) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (p->at_ns) p->credit += (double)(now_ns - p->at_ns) / 1e9 * COPY_RATE;
+    if (p->credit > COPY_BURST) p->credit = COPY_BURST;
+    p->at_ns = now_ns;
+    if (p->credit < (double)length && waiting > 0) return false;
+    p->credit -= (double)length;
+    return true;
+}
+
+/* Takes `length` bytes that were handed on out of the pipe. */
+static void consume(struct pump *p, size_t length) {
+    static int nowhere = -1;
+    int waiting = 0;
+    if (ioctl(p->in, FIONREAD, &waiting) < 0) waiting = 0;
+    if (nowhere < 0) nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    bool copies = p->stream != NO_RING && worth_copying(p, length, waiting - (int)length);
+    while (length > 0) {
+        ssize_t n = -1;
+        if (!copies) n = splice(p->in, NULL, nowhere, NULL, length, 0);
+        if (!copies && n > 0 && p->stream != NO_RING) ring_skip((size_t)n);
+        if (n <= 0) {
+            n = read(p->in, p->buffer, length < PUMP_BUFFER ? length : PUMP_BUFFER);
+            if (n < 0 && errno == EINTR) continue;
+            if (n <= 0) return;
+            if (p->stream != NO_RING) ring_write(p->stream, p->buffer, (size_t)n);
+        }
+        length -= (size_t)n;
+    }
+}
+
+static bool move_pages(struct pump *p, bool hung_up) {
+    ssize_t n = tee(p->in, p->out, STEP, SPLICE_F_NONBLOCK);
+    /* With `out` full, tee does not tell the end of `in`. */
+    if (n < 0 && errno == EAGAIN && hung_up && pump_is_idle(p)) n = 0;
+    if (n > 0) {
+        p->blocked = false;
+        consume(p, (size_t)n);
+        return true;
+    }
+    if (n == 0) {
+        close_in(p);
+        close_out(p);
+        return true;
+    }
+    if (errno == EPIPE) give_up(p);
+    /* Either end may be the reason. There is something to read: then it is the other. */
+    else if (errno == EAGAIN) p->blocked = !pump_is_idle(p);
+    else if (errno != EINTR) p->tees = false;
+    return false;
+}
+
+static bool fill(struct pump *p) {
+    ssize_t n = read(p->in, p->buffer, p->crlf ? PUMP_BUFFER / 2 : PUMP_BUFFER);
+    if (n > 0) {
+        p->from = 0;
+        p->to = (size_t)n;
+        if (p->stream != NO_RING) ring_write(p->stream, p->buffer, p->to);
+        for (size_t i = p->to; p->crlf && i-- > 0;) {
+            if (p->buffer[i] != '\n') continue;
+            memmove(p->buffer + i + 1, p->buffer + i, p->to - i);
+            p->buffer[i] = '\r';
+            p->to++;
+        }
+        return true;
+    }
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    /* A pseudo terminal that all have closed says EIO where a pipe says the end. */
+    close_in(p);
+    return false;
+}
+
+static bool drain(struct pump *p) {
+    bool moved = false;
+    while (p->from < p->to) {
+        const char *bytes = p->buffer + p->from;
+        size_t length = p->to - p->from;
+        ssize_t n = p->sends ? send(p->out, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL)
+                             : write(p->out, bytes, length);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) {
+            p->blocked = true;
+            return moved;
+        }
+        if (n < 0) {
+            give_up(p);
+            return moved;
+        }
+        p->from += (size_t)n;
+        moved = true;
+    }
+    p->blocked = false;
+    return moved;
+}
+
+bool pump_move(struct pump *p, const struct pollfd watched[2]) {
+    bool moved = false;
+    if (p->out < 0) return false;
+    if (watched[1].revents & (POLLERR | POLLNVAL)) {
+        give_up(p);
+        return false;
+    }
+    if (p->from < p->to) {
+        if (watched[1].revents || !p->blocked) moved = drain(p);
+    } else if (p->in >= 0 && (watched[0].revents || (p->blocked && watched[1].revents))) {
+        if (p->tees) return move_pages(p, watched[0].revents & POLLHUP);
+        p->blocked = false;
+        if (fill(p)) moved = drain(p) || true;
+    }
+    if (p->in < 0 && p->from == p->to) close_out(p);
+    return moved;
+}
+
+void follow_open(struct follower *f, int fd, uint32_t stream) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    f->fd = open(path, O_RDONLY | O_CLOEXEC);
+    f->stream = stream;
+    f->at = f->fd < 0 ? 0 : lseek(f->fd, 0, SEEK_END);
+}
+
+void follow(struct follower *f) {
+    static char part[PUMP_BUFFER];
+    struct stat st;
+    if (f->fd < 0 || fstat(f->fd, &st) < 0) return;
+    if (st.st_size < f->at) f->at = 0; /* it was emptied */
+    if (st.st_size - f->at > RING_CAPACITY) {
+        ring_skip((size_t)(st.st_size - f->at - RING_CAPACITY));
+        f->at = st.st_size - RING_CAPACITY;
+    }
+    while (f->at < st.st_size) {
+        ssize_t n = pread(f->fd, part, sizeof part, f->at);
+        if (n <= 0) return;
+        ring_write(f->stream, part, (size_t)n);
+        f->at += n;
+    }
+}

@@ -1,0 +1,51 @@
+/* The console ring: the newest megabyte of what the workload wrote, in memory that a reader maps or
+ * reads. The writer never waits. What the reader did not get in time is overwritten, and counted.
+ *
+ * Layout: a header, then at RING_DATA the bytes. A position only ever grows; its byte lies at
+ * RING_DATA + position % capacity. A record is a struct ring_record, its bytes, and zeros up to the
+ * next multiple of 8. All records in [oldest, end) are whole: the writer gives up the oldest ones
+ * before it writes over them, and moves `end` after it has written, so it may die between any two
+ * instructions. A reader copies what it wants, reads `oldest` again, and drops what is below it.
+ *
+ * `before` of a record is the number of console bytes before it since the start, those included that
+ * were never recorded: the gap between two records that a reader got is what it lost. */
+#ifndef SERVICE_RING_H
+#define SERVICE_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RING_MAGIC "svcring"
+#define RING_VERSION 1
+#define RING_CAPACITY (1u << 20)
+#define RING_DATA 4096
+
+enum { RING_TERMINAL = 0, RING_STDOUT = 1, RING_STDERR = 2 };
+
+struct ring_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t capacity;
+    uint64_t oldest; /* position of the oldest whole record */
+    uint64_t end;    /* position after the newest one */
+    uint64_t bytes;  /* console bytes so far, recorded or not */
+};
+
+struct ring_record {
+    uint32_t length;  /* bytes that follow */
+    uint32_t stream;  /* RING_TERMINAL, RING_STDOUT or RING_STDERR */
+    uint64_t time_ns; /* CLOCK_REALTIME when they were seen */
+    uint64_t before;
+};
+
+/* Creates the ring in memory without a name. Returns its descriptor (close-on-exec), or -1: then the
+ * other functions do nothing. */
+int ring_create(void);
+
+/* Appends bytes of a stream. */
+void ring_write(uint32_t stream, const char *bytes, size_t length);
+
+/* Counts bytes that went by unrecorded. */
+void ring_skip(size_t length);
+
+#endif

@@ -1,0 +1,77 @@
+#define _GNU_SOURCE
+#include "terminal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+static struct termios saved;
+static int raw_fd = -1;
+
+int terminal_reopen(int fd) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int own = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+int terminal_pair(int like, int *master, int *slave) {
+    struct termios modes;
+    *master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (*master < 0) return -1;
+    int unlock = 0;
+    *slave = -1;
+    if (ioctl(*master, TIOCSPTLCK, &unlock) == 0)
+        *slave = ioctl(*master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (*slave < 0) {
+        close(*master);
+        return -1;
+    }
+    if (tcgetattr(like, &modes) == 0) tcsetattr(*slave, TCSANOW, &modes);
+    terminal_copy_size(like, *master);
+    return 0;
+}
+
+void terminal_copy_size(int from, int to) {
+    struct winsize now, then;
+    if (ioctl(from, TIOCGWINSZ, &now) == 0) {
+        if (ioctl(to, TIOCGWINSZ, &then) == 0 && then.ws_row == now.ws_row &&
+            then.ws_col == now.ws_col && then.ws_xpixel == now.ws_xpixel &&
+            then.ws_ypixel == now.ws_ypixel)
+            return;
+        ioctl(to, TIOCSWINSZ, &now);
+    }
+}
+
+void terminal_pass_output(int fd) {
+    struct termios modes;
+    if (tcgetattr(fd, &modes) < 0 || !(modes.c_oflag & OPOST)) return;
+    modes.c_oflag &= ~(tcflag_t)OPOST;
+    tcsetattr(fd, TCSANOW, &modes);
+}
+
+bool terminal_is_ours(int fd) {
+    pid_t foreground = tcgetpgrp(fd);
+    /* Not our controlling terminal: there is no background. */
+    return foreground < 0 || foreground == getpgrp();
+}
+
+void terminal_raw(int fd) {
+    struct termios modes;
+    if (raw_fd >= 0 || tcgetattr(fd, &saved) < 0) return;
+    modes = saved;
+    cfmakeraw(&modes);
+    if (tcsetattr(fd, TCSADRAIN, &modes) == 0) raw_fd = fd;
+}
+
+void terminal_restore(void) {
+    if (raw_fd >= 0) tcsetattr(raw_fd, TCSADRAIN, &saved);
+    raw_fd = -1;
+}
+
+bool terminal_is_raw(void) {
+    return raw_fd >= 0;
+}

@@ -1,0 +1,131 @@
+/** One run as its watcher sees it: what is measured, where it is uploaded to, and its last word. */
+
+import type { Tags } from "@service/core";
+import denoJson from "../deno.json" with { type: "json" };
+import { createCaptureSource } from "./capture.ts";
+import { createHostSource } from "./host.ts";
+import { containerId, instanceTags } from "./instance.ts";
+import type { Listener } from "./listener.ts";
+import { INSTANCE_VARIABLE, type Plan } from "./plan.ts";
+import { createProcessSource } from "./processes.ts";
+import { createPrometheusSource } from "./prometheus.ts";
+import { createSelfSource } from "./self.ts";
+import { saveSnapshot, stateDirectory } from "./state.ts";
+import { startUpload } from "./upload.ts";
+import { startWatcher, type Watcher, type WatcherOptions } from "./watcher.ts";
+
+type Environment = Record<string, string>;
+
+const LOOPBACK = "localhost,127.0.0.1,::1";
+
+/** What a watcher has to know of its run. */
+export interface SessionOptions extends Omit<Plan, "listen">, Pick<WatcherOptions, "console"> {
+  now_ns: () => bigint;
+  /** The workload's first process. */
+  pid: number;
+  env: Environment;
+  listener: Listener;
+}
+
+/** A watched run. */
+export interface Session {
+  /** Measures and uploads a last time, and leaves the last snapshot. */
+  finish(): Promise<void>;
+}
+
+/** Watches a run; where that cannot be, says so, and the workload runs without. */
+export function startSession(options: SessionOptions): Session {
+  const { id, env, listener } = options;
+  // What is measured here is never read through a proxy; the workload has its own environment by now.
+  Deno.env.set("NO_PROXY", [env.NO_PROXY ?? env.no_proxy, LOOPBACK].filter(Boolean).join(","));
+  for (const fault of ["error", "unhandledrejection"]) {
+    globalThis.addEventListener(fault, (event) => {
+      event.preventDefault();
+      const why = event instanceof ErrorEvent
+        ? event.message
+        : (event as PromiseRejectionEvent).reason;
+      complain(`a fault in the profiler, the workload goes on: ${why}`);
+    });
+  }
+  let watcher: Watcher | undefined;
+  try {
+    watcher = watch(options);
+    if (env.SERVICE_DEBUG === "1") complain(`instance ${id}, signals at ${listener.url()}/signals`);
+  } catch (error) {
+    complain(`no profile, the workload runs without: ${error}`);
+  }
+  return { finish: () => finish(watcher, id, env) };
+}
+
+/** Tells the user. */
+export function complain(why: string): void {
+  console.error(`service-run: ${why}`);
+}
+
+function watch(options: SessionOptions): Watcher {
+  const { id, start_ns, now_ns, pid, commandLine, changes, tags, env, listener } = options;
+  const { version } = denoJson;
+  const context = instanceTags({
+    id,
+    env,
+    hostname: Deno.hostname(),
+    pid,
+    tags,
+    containerId: containerId(readText("/proc/self/cgroup"), readText("/proc/self/mountinfo")),
+  });
+  const changed: Tags = changes.length > 0 ? { "profiler.command_change": changes.join("; ") } : {};
+  const among = options.targets.length > 1;
+  const start_seconds = Number(start_ns / 1_000_000n) / 1_000;
+  return startWatcher({
+    start_ns,
+    now_ns,
+    version,
+    context,
+    attributes: { "process.command_line": commandLine, ...changed },
+    sources: [
+      createHostSource({ profilerVersion: version }),
+      createProcessSource({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}`, attributes: changed }),
+      createCaptureSource(options.missing),
+      ...options.targets.map((target) =>
+        createPrometheusSource({ ...target, among, start_seconds })
+      ),
+      createSelfSource(),
+    ],
+    listener,
+    upload: uploadTo(env, id),
+    complain,
+    console: options.console,
+  });
+}
+
+function readText(path: string): string {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return "";
+  }
+}
+
+function uploadTo(env: Environment, instance_id: string) {
+  const { SERVICE_API_KEY: key, SERVICE_API_BASE: base } = env;
+  if (!key) return undefined;
+  return (complain: (why: string) => void) => {
+    if (base === undefined || !/^https?:$/.test(URL.parse(base)?.protocol ?? "")) {
+      const got = JSON.stringify(base ?? "");
+      throw new Error(`SERVICE_API_BASE must be the http(s) URL of the service: got ${got}`);
+    }
+    const spools = `${stateDirectory(env)}/spool`;
+    return startUpload({ base, key, spools, instance_id, complain });
+  };
+}
+
+async function finish(watcher: Watcher | undefined, instance_id: string, env: Environment) {
+  try {
+    const snapshot = await watcher?.finish();
+    if (snapshot === undefined) return;
+    const file = env.SERVICE_SNAPSHOT_FILE || undefined;
+    await saveSnapshot(snapshot, { directory: stateDirectory(env), instance_id, file });
+  } catch (error) {
+    complain(`the last snapshot is lost: ${error}`);
+  }
+}

@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import { RingReader } from "../local/ring.ts";
+import { startRun, until, watcherOf } from "./stack.ts";
+import { temporaryDirectory } from "../local/_testing.ts";
+
+const ROOT = new URL("..", import.meta.url).pathname;
+const SUPERVISOR = `${ROOT}ffi/build/service-supervisor`;
+const built = await Deno.stat(SUPERVISOR).then(() => true, () => false);
+
+/** A test of the native part: there is none without a compiler. */
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !built, fn });
+}
+
+type Step = { expect: string } | { send: string } | { size: [number, number] } | { pause: number };
+
+/** Runs a command in a terminal of 30 rows and 100 columns. */
+async function inTerminal(command: string[], steps: Step[] = []) {
+  const { stdout } = await new Deno.Command("python3", {
+    args: [`${ROOT}tests/terminal.py`, JSON.stringify(command), JSON.stringify(steps)],
+    stderr: "inherit",
+  }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)) as { shown: string; status: number };
+}
+
+/** Text that a shell prints, run by `bash` with `$S` for the supervisor. */
+async function shell(script: string) {
+  const { stdout, stderr, code, signal } = await new Deno.Command("bash", {
+    args: ["-c", script],
+    env: { S: `${SUPERVISOR} --` },
+    stdin: "null",
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { stdout: text(stdout), stderr: text(stderr), code, signal };
+}
+
+const ISATTY =
+  `python3 -c 'import os; os.write(%, str([os.isatty(i) for i in range(3)]).encode())'`;
+for (
+  const [redirections, fd, expected] of [
+    ["", 1, "[True, True, True]"],
+    ["< /dev/null", 1, "[False, True, True]"],
+    ["2> /dev/null", 1, "[True, True, False]"],
+    ["| cat", 1, "[True, False, True]"],
+    ["2>&1 | cat", 1, "[True, False, False]"],
+    ["> /dev/null", 2, "[True, False, True]"],
+  ] as const
+) {
+  test(`a terminal stays one, a pipe stays one: ${redirections || "all three"}`, async () => {
+    const script = `${SUPERVISOR} -- ${ISATTY.replace("%", String(fd))} ${redirections}`;
+    assert.equal((await inTerminal(["bash", "-c", script])).shown, expected);
+  });
+}
+
+test("the terminal has the size of ours, also when that changes", async () => {
+  const script =
+    "stty size; trap 'stty size; exit 3' WINCH; echo ready; while :; do sleep .1; done";
+  const { shown, status } = await inTerminal(
+    [SUPERVISOR, "--", "bash", "-c", script],
+    [{ expect: "ready" }, { size: [41, 123] }],
+  );
+  assert.match(shown, /41 123\r\n$/);
+  assert.equal(status >> 8, 3);
+});
+
+test("every byte passes a terminal in raw mode both ways", async () => {
+  const all = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)).join("");
+  const program = "import os, sys, tty; tty.setraw(0); os.write(1, b'ready'); got = b''\n" +
+    "while len(got) < 256: got += os.read(0, 256)\n" +
+    "os.write(1, got)";
+  const { shown } = await inTerminal([SUPERVISOR, "--", "python3", "-c", program], [
+    { expect: "ready" },
+    { send: all },
+  ]);
+  assert.equal(shown, `ready${all}`);
+});
+
+test("Ctrl-C ends what does not handle it, by SIGINT", async () => {
+  const { status } = await inTerminal(
+    [SUPERVISOR, "--", "bash", "-c", "echo ready; exec sleep 100"],
+    [{ expect: "ready" }, { send: "\x03" }],
+  );
+  assert.equal(status & 127, 2);
+});
+
+test("Ctrl-Z stops it under an interactive shell, whose terminal is as before, and fg goes on", async () => {
+  const { shown } = await inTerminal(["bash", "--norc", "--noediting", "-i"], [
+    { send: `PS1=; ${SUPERVISOR} -- python3 -i -c 'print("rea" "dy")'\n` },
+    { expect: "ready" },
+    { send: "\x1a" },
+    { expect: "Stopped" },
+    { send: "stty -a | grep -ow icanon; echo be'fore'\n" },
+    { expect: "before" },
+    { send: "fg\n" },
+    { expect: "python3" },
+    { send: "print(6 * 7)\n" },
+    { expect: "42" },
+    { send: "exit(5)\n" },
+    { pause: 0.5 },
+    { send: "echo code=$?; exit\n" },
+  ]);
+  assert.match(shown, /\r\nicanon\r\n/);
+  assert.match(shown, /code=5/);
+});
+
+test("a gigabyte passes a pipe unchanged", async () => {
+  const made = "head -c 1G /dev/zero | openssl enc -aes-128-ctr -K 0 -iv 0 2> /dev/null";
+  const { stdout } = await shell(`${made} | md5sum; ${made} | $S cat | md5sum`);
+  const [plain, passed] = stdout.trim().split("\n");
+  assert.equal(passed, plain);
+});
+
+test("a reader that leaves ends the writer as without us", async () => {
+  const { stdout } = await shell("$S yes | head -n 1; echo ${PIPESTATUS[@]}");
+  assert.equal(stdout, "y\n141 0\n");
+});
+
+test("a reader that leaves is noticed before the next write", async () => {
+  const script = "$S bash -c 'echo; sleep 0.5; echo; echo no >&2' | head -n 1";
+  assert.equal((await shell(script)).stderr, "");
+});
+
+test("stdout and stderr that are one place keep their order", async () => {
+  const script = "for i in {1..500}; do echo $i; echo $i >&2; done";
+  const { stdout } = await shell(
+    `$S bash -c '${script}' 2>&1 | uniq -c | awk '{ print $1 }' | uniq`,
+  );
+  assert.equal(stdout, "2\n");
+});
+
+test("a file is the workload's own, to seek and to append", async () => {
+  await using directory = await temporaryDirectory();
+  const file = `${directory.path}/out`;
+  await shell(`echo one > ${file}; $S echo two >> ${file}; $S python3 -c '
+import os
+os.write(1, b"12345"); os.lseek(1, 1, 0); os.write(1, b"x")' > ${file}.2`);
+  assert.equal(await Deno.readTextFile(file), "one\ntwo\n");
+  assert.equal(await Deno.readTextFile(`${file}.2`), "1x345");
+});
+
+test("descriptors that were given are passed on, and no others", async () => {
+  const list = "ls /proc/self/fd | tr '\\n' ' '";
+  const { stdout } = await shell(`bash -c "${list}"; echo; $S bash -c "${list}" 2>&1`);
+  const [alone, under] = stdout.trim().split("\n");
+  assert.equal(under!.trim(), alone!.trim());
+  assert.equal((await shell("$S bash -c 'echo three >&3' 3>&1 | cat")).stdout, "three\n");
+});
+
+test("what a grandchild writes after the end still arrives, and nobody waits for it", async () => {
+  const { stdout } = await shell(
+    "{ $S bash -c '(sleep 1; echo late) & echo early'; echo left >&2; } 2>&1 | cat",
+  );
+  assert.equal(stdout, "early\nleft\nlate\n");
+});
+
+test("what a shell had ignored stays ignored, and nothing else is", async () => {
+  const look = "grep -E 'SigIgn|SigBlk' /proc/self/status";
+  const { stdout } = await shell(`trap '' HUP; (${look}); echo; $S ${look}`);
+  const [alone, under] = stdout.split("\n\n");
+  assert.equal(under!.trim(), alone);
+  assert.match(under!, /SigIgn:.*[13579bdf]\n/);
+});
+
+test("the workload dies when the supervisor is killed", async () => {
+  const supervisor = new Deno.Command(SUPERVISOR, {
+    args: ["--", "bash", "-c", "echo $$; exec sleep 100"],
+    stdout: "piped",
+  }).spawn();
+  const reader = supervisor.stdout.getReader();
+  const { value } = await reader.read();
+  supervisor.kill("SIGKILL");
+  await supervisor.status;
+  await reader.cancel();
+  const pid = new TextDecoder().decode(value).trim();
+  const state = () => Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
+  await until(async () => /^$|\) Z /.test(await state()));
+});
+
+test("orphans are reaped where it is the first process", async () => {
+  const unshare = "unshare --user --map-root-user --pid --fork --mount-proc";
+  if ((await shell(`${unshare} true`)).code !== 0) return;
+  const orphans = "for i in 1 2 3; do (sleep 0.1 &); done; sleep 0.5; ps -eo stat | grep -c Z";
+  assert.equal((await shell(`${unshare} $S bash -c '${orphans}' | cat`)).stdout, "0\n");
+});
+
+for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
+  test(`${signal} of the watcher changes neither output nor exit code`, async () => {
+    await using directory = await temporaryDirectory();
+    const script = "for i in {1..20}; do echo $i; sleep 0.1; done; exit 9";
+    await using run = startRun(["bash", "-c", script], { directory: directory.path });
+    await run.url;
+    const watcher = await watcherOf(run);
+    assert.notEqual(watcher, run.process.pid);
+    Deno.kill(watcher, signal);
+    const { status, stdout } = await run.ended;
+    if (signal === "SIGSTOP") Deno.kill(watcher, "SIGKILL");
+    assert.equal(status.code, 9);
+    assert.equal(stdout, Array.from({ length: 20 }, (_, i) => `${i + 1}\n`).join(""));
+  });
+}
+
+test("the ring has all that a reader took in time, and counts what it did not", async () => {
+  await using directory = await temporaryDirectory();
+  const copy = `${directory.path}/ring`;
+  const watcher = `--watch 3 bash -c "cat > /dev/null; cat /proc/self/fd/3 > ${copy}"`;
+  const read = async (command: string) => {
+    await shell(`${SUPERVISOR} ${watcher} -- ${command} | cat > /dev/null`);
+    using file = await Deno.open(copy);
+    const reader = new RingReader(file);
+    const chunks = reader.read();
+    assert.equal(reader.read().length, 0);
+    return {
+      chunks,
+      lost: reader.lost,
+      size: chunks.reduce((n, { bytes }) => n + bytes.length, 0),
+    };
+  };
+  const few = await read("bash -c 'printf out; sleep 0.1; printf err >&2'");
+  assert.equal(few.lost, 0);
+  assert.equal(new TextDecoder().decode(few.chunks[0]!.bytes), "out");
+  const many = await read("seq 1000000");
+  assert.equal(many.lost + many.size, 6_888_896);
+  assert(many.size > 500_000 && many.size <= 1 << 20);
+  const last = new TextDecoder().decode(many.chunks.at(-1)!.bytes);
+  assert(last.endsWith("999999\n1000000\n"));
+});
