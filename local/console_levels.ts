@@ -49,7 +49,7 @@ const FORMATS: RegExp[] = [
   // A time, up to three words, and the level: `… - name - ERROR - …`, `… | ERROR | …`, `[…] [12] [ERROR] …`.
   new RegExp(
     String
-      .raw`^\[?${TIME}\]?(?<key>(?:\s*[-|,]?\s*\[?[\w.:/#<>-]{1,60}\]?){0,3}?)[\s\-|:,[]+(?<level>${LEVEL}|(?:emerg|alert|crit|error|warn|notice|info|debug)(?=\]))\]?\s*(?<where>\[[^\]]*:\d+(?::\w+)?\])?\s*(?:in \w+)?[-|:]?\s*(?<message>.*)$`,
+      .raw`^\[?${TIME}\]?(?<key>(?:(?:\s+(?:[-|]\s+)?|(?<=\]))\[?[\w.:/#<>+-]{1,60}\]?(?=[\s[])){0,3}?)[\s\-|:,[]+(?<level>${LEVEL}|(?:emerg|alert|crit|error|warn|notice|info|debug)(?=\]))\]?\s*(?<where>\[[^\]]*:\d+(?::\w+)?\])?\s*(?:in \w+)?[-|:]?\s*(?<message>.*)$`,
   ),
   // `[ERROR] …`, `ERROR: …`, `ERROR …`, `<ERROR> …`.
   new RegExp(String.raw`^[[<]?(?<level>${LEVEL})(?:[\]>]\s*[-:]?|:|(?= ))\s*(?<message>.*)$`),

@@ -3,14 +3,14 @@
 import { type Answer, type Block, type Finding, Lines, simpleBlock } from "./console_block.ts";
 
 const TRACEBACK =
-  /^(?<before>.*?)(?<start>(?:  \+ Exception Group )?Traceback \(most recent call last\):)$/;
+  /^(?<before>.*?)(?<start>(?: {2}\+ Exception Group )?Traceback \(most recent call last\):)$/;
 const PREAMBLE =
   /^(?:Exception in thread .*:|Exception ignored in.*|(?:Process|Exception in) \S.*:)$/;
 const CHAIN =
   /^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$/;
 const BOX = /^\s+[|+]/;
-const BOXED_EXCEPTION = /^  \| ([^\s|+-].*)$/;
-const RAISED = /^(?:[A-Za-z_]\w*\.)*(?:<locals>\.)?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?::(?: .*)?$|$)/;
+const BOXED_EXCEPTION = /^ {2}\| ([^\s|+-].*)$/;
+const RAISED = /^(?:(?:[A-Za-z_]\w*|<locals>)\.)*[A-Za-z_]\w*(?::(?: .*)?)?$/;
 
 /** Lines of PyTorch's messages that follow the first one. */
 export const CUDA_ADVICE =
@@ -103,7 +103,7 @@ class Traceback implements Block {
       return this.#blanks > 2 ? "ended" : "took";
     }
     const chained = CHAIN.test(text);
-    const opens = /^(?:  \+ Exception Group )?Traceback \(/.test(text) && this.#chained;
+    const opens = /^(?: {2}\+ Exception Group )?Traceback \(/.test(text) && this.#chained;
     if (!chained && !opens && !CUDA_ADVICE.test(text)) return "ended";
     for (; this.#blanks > 0; this.#blanks--) this.#lines.push("");
     this.#chained = chained;

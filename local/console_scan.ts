@@ -26,7 +26,7 @@ const DIGITS = [..."0123456789"];
 const NEEDLE_TEXTS = [
   // Levels.
   ...["erro", "warn", "fata", "crit", "seve", "emer", "aler", "err ", "err]", "wrn "],
-  ...["[e] ", "[w] ", "[f] ", '":50', '":40', '":60'],
+  ...["[e] ", "[w] ", "[f] ", ": e ", ": w ", ": f ", '":50', '":40', '":60'],
   // Tracebacks, panics, and exceptions ("…ceback", "…xception").
   ...["ceba", "xcep", "pani", "Uncau", "mina", "gorou"],
   // Faults ("Segmentation", "segfault", " fault", "Killed", "Aborted", "assert", "of memory", "illegal").

@@ -11,8 +11,8 @@ export function plainText(line: Uint8Array): string | null {
 }
 
 /** CSI, OSC and two-byte escape sequences. */
-// deno-lint-ignore no-control-regex
 const ANSI =
+  // deno-lint-ignore no-control-regex
   /\x1b(?:\[[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])/g;
 
 // deno-lint-ignore no-control-regex
