@@ -79,12 +79,14 @@ export function parseLog(text: string): LogRecord | null {
   return null;
 }
 
-/** The record's body as written, for lines that go on in the next record. */
-export function bodyOf(text: string, record: LogRecord): string {
-  const at = text.lastIndexOf(record.message);
-  // The header ends with one blank: what the body is indented by comes after it.
-  const indent = /\s*$/.exec(text.slice(0, at))![0].length;
-  return record.message === text ? "" : " ".repeat(Math.max(0, indent - 1)) + record.message;
+/** The record's body as written, indented as it is, for lines that go on in the next record. */
+export function bodyOf(text: string, { message }: LogRecord): string {
+  const at = text.lastIndexOf(message);
+  if (at <= 0) return "";
+  const header = text.slice(0, at).trimEnd();
+  // A header ends with one blank, only `LEVEL:name:` with none: what is left indents the body.
+  const blanks = at - header.length - (/^\w+:[^\s:]+:$/.test(header) ? 0 : 1);
+  return " ".repeat(Math.max(0, blanks)) + message;
 }
 
 /** What a word for a level means to us, or `undefined` for a word that is none. */

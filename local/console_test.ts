@@ -273,3 +273,65 @@ Deno.test("secrets are not reported", () => {
   assert.equal(entries.length, 2);
   for (const entry of entries) assert.doesNotMatch(entry.message + entry.exception, /hunter2/);
 });
+
+const TRACEBACK = [
+  "Traceback (most recent call last):",
+  '  File "core.py", line 1, in run',
+  "    step()",
+  "    ~~~~^^",
+  "RuntimeError: no blocks",
+  "",
+  "During handling of the above exception, another exception occurred:",
+  "",
+  "Traceback (most recent call last):",
+  '  File "core.py", line 2, in run',
+  "ValueError: gave up",
+];
+
+Deno.test("a traceback that loggers write record by record is one, for each of them", () => {
+  const headers = (n: number) => [
+    `(EngineCore_DP${n} pid=7${n}) ERROR 11-21 01:02:03 [core.py:708] `,
+    `INFO:worker-${n}:`,
+    `2026-11-21 01:02:03,00${n} - worker.${n} - ERROR - `,
+  ];
+  for (const [at, first] of headers(0).entries()) {
+    const second = headers(1)[at]!;
+    const lines = TRACEBACK.flatMap((line) => [`${first}${line}`, `${second}${line}`]);
+    const entries = found(text(lines.join("\n") + "\nINFO:other:done\n"));
+    assert.deepEqual(
+      entries.map(({ message, exception }) => [message, exception]),
+      [["ValueError: gave up", TRACEBACK.join("\n")], [
+        "ValueError: gave up",
+        TRACEBACK.join("\n"),
+      ]],
+      first,
+    );
+  }
+});
+
+Deno.test("the record before a traceback is its message, however the traceback is written", () => {
+  const record = "(EngineCore_DP0 pid=7) ERROR 11-21 01:02:03 [core.py:708] ";
+  const cases = {
+    "EngineCore failed to start.": ["EngineCore failed to start.", ...TRACEBACK].map((line) =>
+      record + line
+    ),
+    "Scheduler hit an exception": [
+      `[2026-11-21 01:02:03 TP0] Scheduler hit an exception: ${TRACEBACK[0]}`,
+      ...TRACEBACK.slice(1),
+      "",
+      "[2026-11-21 01:02:04] fine",
+    ],
+    "Exception in ASGI application": [
+      "ERROR:    Exception in ASGI application",
+      ...TRACEBACK,
+      "INFO:     done",
+    ],
+  };
+  for (const [message, lines] of Object.entries(cases)) {
+    const entries = found(text(lines.join("\n")));
+    assert.deepEqual(
+      entries.map(({ message, exception }) => [message, exception]),
+      [[message, TRACEBACK.join("\n")]],
+    );
+  }
+});
