@@ -4,7 +4,8 @@ import { type Block, type Finding, simpleBlock } from "./console_block.ts";
 
 const NAMED = /^(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?(?:: .*)?$/;
 const DENO = /^error: (Uncaught .*)$/;
-const STACK = /^(?:\s+(?:at |\[|\^|.*[{}]$|\w+: )|[\]}]+,?$|Node\.js v|Caused by: |$)/;
+const STACK =
+  /^(?:\s+(?:at |\[|\^|.*[{}]$|\w+: )|[\]}]+,?$|Node\.js v|Caused by: |Require stack:$|- [/.\\w]|$)/;
 
 /** An error that starts on this line. */
 export function openStack(text: string, before?: Finding): Block | undefined {

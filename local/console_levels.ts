@@ -21,7 +21,7 @@ const CLOCK = String.raw`\d{1,2}:\d\d:\d\d(?:[.,]\d+)?`;
 const TIME = String
   .raw`(?:\d{4}[-/]\d\d[-/]\d\d[T ]${CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?|\d\d/\d\d/\d{4}-${CLOCK}|\d\d[-/]\d\d ${CLOCK}|${CLOCK})`;
 
-/** Formats in the order they are tried; groups `level`, `message`, `key` and `pid`. */
+/** Formats in the order they are tried; groups `level`, `message`, `key`, `pid`, and `program`, which is kept. */
 const FORMATS: RegExp[] = [
   // glog, abseil, PyTorch: `E1121 01:02:03.123456 1234 file.cc:12] …`, `[W1121 01:02:03.1 file.cpp:12] …`.
   /^\[?(?<level>[IWEF])\d{4} [\d:.]+ +(?:\d+ +)?(?<key>[\w./-]+(?::\d+| \S+:\d+))\]\s*(?<message>.*)$/,
@@ -56,7 +56,7 @@ const FORMATS: RegExp[] = [
   // logfmt.
   /^(?=.*\b(?:level|lvl)="?(?<level>\w+)).*?\b(?:msg|message|event)=(?<message>"(?:[^"\\]|\\.)*"|\S+)/,
   // A program's own complaint: `main: error: …`, `file.c:1:2: fatal error: …`, `error[E0308]: …`.
-  /^(?<key>(?:[\w./<>()-]+(?::\d+)*: ){0,3})(?<level>fatal error|fatal|error|Error|warning|Warning|ERROR|WARNING|FATAL)(?:\[\w+\])?: (?<message>\S.*)$/,
+  /^(?<program>(?:[\w./<>()-]+(?::\d+)*: ){0,3})(?<level>fatal error|fatal|error|Error|warning|Warning|ERROR|WARNING|FATAL)(?:\[\w+\])?: (?<message>\S.*)$/,
   // SGLang, which states no level: `[2026-11-21 01:02:03 TP0] …`.
   new RegExp(String.raw`^\[${TIME}(?: [\w ]{1,40})?\] (?<message>.*)$`),
 ];
@@ -68,10 +68,10 @@ export function parseLog(text: string): LogRecord | null {
   for (const format of FORMATS) {
     const match = format.exec(text);
     if (!match) continue;
-    const { level, message = "", key = "", pid } = match.groups!;
+    const { level, message = "", key = "", pid, program = "" } = match.groups!;
     return {
       level: levelOf(level ?? "") ?? "other",
-      message: unquoted(message).trim() || text,
+      message: program + unquoted(message).trim() || text,
       key: level === undefined ? "" : `${level} ${key.trim()}`,
       pid,
     };

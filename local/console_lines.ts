@@ -29,21 +29,8 @@ export class LineSplitter {
 
   /** Takes the next bytes of the stream. */
   write(bytes: Uint8Array): void {
-    let from = 0;
-    if (this.#size > 0) {
-      // The held line ends at the first break; one return at its end waits for what follows it.
-      if (this.#held[this.#size - 1] === RETURN && bytes.length > 0 && bytes[0] !== NEWLINE) {
-        if (bytes[0] !== RETURN) this.#flush();
-      }
-      const stop = this.#size > 0 ? findBreak(bytes, 0, bytes.length) : 0;
-      if (this.#size > 0) {
-        const after = afterBreak(bytes, stop, bytes.length);
-        this.#hold(bytes.subarray(0, after < 0 ? bytes.length : stop));
-        if (after < 0) return;
-        this.#flush();
-        from = after;
-      }
-    }
+    const from = this.#finish(bytes);
+    if (from < 0) return;
     const end = endOfLines(bytes, from);
     this.#scan(bytes, from, end);
     this.#hold(bytes.subarray(end));
@@ -52,6 +39,22 @@ export class LineSplitter {
   /** The unfinished line is a line: the stream has ended. */
   end(): void {
     if (this.#size > 0) this.#flush();
+  }
+
+  /** Ends the held line with the first of `bytes`: index of the rest, or -1 while it goes on. */
+  #finish(bytes: Uint8Array): number {
+    if (this.#size === 0 || bytes.length === 0) return 0;
+    // A return at its end has waited for what follows it.
+    const overwritten = this.#held[this.#size - 1] === RETURN;
+    if (overwritten && bytes[0] !== NEWLINE && bytes[0] !== RETURN) {
+      this.#flush();
+      return 0;
+    }
+    const stop = findBreak(bytes, 0, bytes.length);
+    const after = afterBreak(bytes, stop, bytes.length);
+    this.#hold(bytes.subarray(0, after < 0 ? bytes.length : stop));
+    if (after >= 0) this.#flush();
+    return after;
   }
 
   #scan(bytes: Uint8Array, from: number, end: number): void {
@@ -87,10 +90,8 @@ export class LineSplitter {
   }
 
   #hold(bytes: Uint8Array): void {
-    const ends = bytes.length > 0 && bytes.at(-1) === RETURN;
-    const room = MAX_LINE_BYTES - this.#size;
-    const kept = bytes.subarray(0, Math.max(0, room));
-    if (this.#size + kept.length + 1 > this.#held.length) {
+    const kept = bytes.subarray(0, Math.max(0, MAX_LINE_BYTES - this.#size));
+    if (this.#size + kept.length >= this.#held.length) {
       const larger = new Uint8Array(2 * (this.#size + kept.length + 1));
       larger.set(this.#held.subarray(0, this.#size));
       this.#held = larger;
@@ -98,7 +99,7 @@ export class LineSplitter {
     this.#held.set(kept, this.#size);
     this.#size += kept.length;
     // What is past the limit is gone, but not that the line may have ended.
-    if (ends && kept.length < bytes.length) {
+    if (kept.length < bytes.length && bytes.at(-1) === RETURN) {
       this.#size = Math.min(this.#size, MAX_LINE_BYTES);
       this.#held[this.#size++] = RETURN;
     }

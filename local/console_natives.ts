@@ -17,6 +17,14 @@ const INDENTED = /^\s+\S/;
 
 const REPORTS: Native[] = [
   {
+    opens: /^(?<message>Fatal Python error: .*)$/,
+    takes: /^(?:$|\s|(?:Current thread|Thread) 0x|Python runtime state: |Extension modules: |<\w)/,
+  },
+  {
+    opens: /^Exception in thread "[^"]*" (?<message>.*)$/,
+    takes: /^(?:\s+at |\s+\.\.\. |Caused by: |\s+Suppressed: )/,
+  },
+  {
     opens:
       /^(?<message>terminate called (?:after throwing|without|recursively).*|libc\+\+abi: terminating.*)$/,
     takes: new RegExp(`${INDENTED.source}|${CUDA_ADVICE.source}|^$`),
@@ -25,7 +33,7 @@ const REPORTS: Native[] = [
   {
     opens: /^==(?<pid>\d+)==\s*ERROR: (?<message>\w+Sanitizer: .*)$/,
     takes:
-      /^(?:\s|$|0x|READ |WRITE |freed |previously |Thread |Address |SUMMARY: |HINT: |Hint: |Shadow |=>|Direct |Indirect |allocated |#\d|==\d+==|[\w ]+:$)/,
+      /^(?:\s|$|0x|READ |WRITE |freed |previously |Thread |Address |SUMMARY: |HINT: |Hint: |Shadow |=>|Direct |Indirect |allocated |#\d|==\d+==|\w+Sanitizer|[\w ]+:$)/,
     last: /^==\d+==ABORTING|^SUMMARY: .* leaked in/,
   },
   {

@@ -5,7 +5,7 @@ import { type Answer, type Block, type Finding, Lines, simpleBlock } from "./con
 const TRACEBACK =
   /^(?<before>.*?)(?<start>(?: {2}\+ Exception Group )?Traceback \(most recent call last\):)$/;
 const PREAMBLE =
-  /^(?:Exception in thread .*:|Exception ignored in.*|(?:Process|Exception in) \S.*:)$/;
+  /^(?:Exception in thread .*:|Exception ignored in.*|Process \S*Process-\d+(?::\d+)*:|Task exception was never retrieved)$/;
 const CHAIN =
   /^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$/;
 const BOX = /^\s+[|+]/;
@@ -52,8 +52,9 @@ class Traceback implements Block {
     if (isLog) return this.#state === "raised" || this.#state === "announced" ? "ended" : "passed";
     switch (this.#state) {
       case "announced":
-        if (!TRACEBACK.test(text)) return "ended";
-        this.#begin(text);
+        if (text.startsWith("future: <")) this.#lines.push(text);
+        else if (!TRACEBACK.test(text)) return "ended";
+        else this.#begin(text);
         return "took";
       case "frames":
         return this.#frame(text);

@@ -27,8 +27,8 @@ const NEEDLE_TEXTS = [
   // Levels.
   ...["erro", "warn", "fata", "crit", "seve", "emer", "aler", "err ", "err]", "wrn "],
   ...["[e] ", "[w] ", "[f] ", ": e ", ": w ", ": f ", '":50', '":40', '":60'],
-  // Tracebacks, panics, and exceptions ("…ceback", "…xception").
-  ...["ceba", "xcep", "pani", "Uncau", "mina", "gorou"],
+  // Tracebacks, panics and exceptions ("…ceback", "…xception", "terminate", "Process-1:").
+  ...["ceba", "xcep", "pani", "unca", "mina", "goro", "ess-"],
   // Faults ("Segmentation", "segfault", " fault", "Killed", "Aborted", "assert", "of memory", "illegal").
   ...["segm", "segf", " fau", "kill", "abor", "sser", "f me", "egal", "oom-", "xid ", "sigq"],
   // glog and llama.cpp: `\nE11…`, ` E11…`, `.123 E …`.

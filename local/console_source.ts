@@ -29,7 +29,7 @@ export function consoleSource(reader: ConsoleReader, now_ns: () => bigint): Sour
       ended ||= status !== null;
       for (const entry of found) recorder.error(entry);
       found = [];
-      recorder.counter("profiler_lost_console_bytes_total", {}, console.lost_bytes - told_bytes);
+      recorder.counter("profiler_lost_console_bytes", {}, console.lost_bytes - told_bytes);
       told_bytes = console.lost_bytes;
     },
   };
