@@ -70,14 +70,14 @@ export class Assembler {
       open.foreign = 0;
     }
     if (answer === "completed") this.#end(open);
-    // A record may announce the traceback that follows it, so it ends only once that has not come.
+    // A record may announce the traceback that starts here: then it goes into it.
     else if (answer === "ended") this.#announced(open, text) || this.#end(open);
     return answer === "took" || answer === "completed";
   }
 
   /** Whether the block is a log record that a traceback on this line belongs to. */
   #announced(open: Open, text: string): boolean {
-    return open.record !== undefined && openException(text) !== undefined &&
+    return open.record !== undefined && openTraceback(text) !== undefined &&
       open.block.finding().exception === "";
   }
 
@@ -87,15 +87,15 @@ export class Assembler {
     const before = announcing?.record && (!record || record.key === announcing.record.key)
       ? announcing
       : undefined;
-    const exception = openException(record ? body! : text, before?.block.finding());
+    const traceback = openTraceback(record ? body! : text, before?.block.finding());
     const keys = [`${mark}\0`];
-    if (exception) {
+    if (traceback) {
       if (record?.key) keys.push(`${mark}\0${record.key}`);
       if (before) this.#forget(before);
       else if (announcing?.record) this.#end(announcing);
       this.#add(
         {
-          block: exception,
+          block: traceback,
           pid: before?.pid ?? record?.pid ?? pid,
           log_ns: before?.log_ns ?? time_ns,
         },
@@ -166,10 +166,6 @@ interface Start {
   record: LogRecord | null;
   body: string | null;
   time_ns: bigint;
-}
-
-function openException(text: string, before?: Finding): Block | undefined {
-  return openTraceback(text, before) ?? (before ? openStack(text, before) : undefined);
 }
 
 /** A record of its own: only what is clearly a stack goes on after it. */

@@ -1,6 +1,6 @@
 /** How the workload ended, as an error where it did not end well. */
 
-import type { ErrorEntry } from "@service/core";
+import type { ErrorEntry, Tags } from "@service/core";
 
 /** How a process ended. */
 export interface ExitStatus {
@@ -39,6 +39,6 @@ export function exitEntry(
   const what = signal !== null
     ? `was ended by ${signal}${meaning}`
     : `exited with status ${code}${name ? `: ${name}${meaning}` : ""}`;
-  const tags = { "exit.code": String(code), ...(signal !== null && { "exit.signal": signal }) };
+  const tags: Tags = signal !== null ? { "exit.signal": signal } : { "exit.code": String(code) };
   return { level: "error", message: `The command ${what}`, exception: lastLines, tags };
 }

@@ -1,6 +1,6 @@
 /** Go and Rust panics. */
 
-import { type Block, simpleBlock } from "./console_block.ts";
+import { type Block, Lines, simpleBlock } from "./console_block.ts";
 
 /** A line of a Go stack: a goroutine, a call, its place, a signal, or a register. */
 const GO_STACK =
@@ -15,39 +15,21 @@ export function openGoPanic(text: string): Block | undefined {
   return simpleBlock({ message, first: text, takes: GO_STACK, last: /^exit status \d+$/ });
 }
 
-/** A Rust panic with its notes and backtrace. */
+const BACKTRACE = /^(?:stack backtrace:|\s+\S|note: )/;
+
+/** A Rust panic with its notes and backtrace; its message is on the next line since Rust 1.73. */
 export function openRustPanic(text: string): Block | undefined {
-  const [, thread, old] =
-    /^(thread '[^']*'(?: \(\d+\))? panicked at )(?:'(.*)', )?.*$/.exec(text) ?? [];
-  if (!thread) return undefined;
-  const rest = simpleBlock({
-    message: old ?? text,
-    first: text,
-    takes: /^(?:stack backtrace:|\s+\S|note: )/,
-  });
-  if (old !== undefined) return rest;
-  let says: string | undefined;
-  let body: Block | undefined;
+  const panic = /^thread '[^']*'(?: \(\d+\))? panicked at (?:'(?<says>.*)', )?.*$/.exec(text);
+  if (!panic) return undefined;
+  let message = panic.groups!.says;
+  const lines = new Lines(text);
   return {
-    take(line, isLog) {
-      if (says === undefined) {
-        says = line;
-        body = simpleBlock({
-          message: line,
-          first: `${text}\n${line}`,
-          takes: /^(?:stack backtrace:|\s+\S|note: )/,
-        });
-        return "took";
-      }
-      return body!.take(line, isLog);
+    take(line) {
+      if (message !== undefined && !BACKTRACE.test(line)) return "ended";
+      message ??= line;
+      lines.push(line);
+      return "took";
     },
-    finding() {
-      const { message = text, exception } = body?.finding() ?? {};
-      return {
-        level: "error",
-        message,
-        exception: exception || (says === undefined ? text : `${text}\n${says}`),
-      };
-    },
+    finding: () => ({ level: "error", message: message ?? text, exception: lines.text }),
   };
 }

@@ -3,7 +3,7 @@
 import type { ErrorEntry } from "@service/core";
 
 /** Distinct entries that are remembered; the one longest unseen goes first. */
-const MAX_REMEMBERED = 256;
+const MAX_REMEMBERED = 128;
 
 /** Entries reported between two flushes; of further ones the newest so many are reported then. */
 const MAX_REPORTED = 100;

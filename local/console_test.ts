@@ -335,3 +335,12 @@ Deno.test("the record before a traceback is its message, however the traceback i
     );
   }
 });
+
+Deno.test("a traceback that is never finished ends when enough else was written", () => {
+  const entries: ErrorEntry[] = [];
+  const console = createConsole({ report: (entry) => entries.push(entry), now_ns: () => 0n });
+  const open = '[rank0]: Traceback (most recent call last):\n[rank0]:   File "a.py", line 1\n';
+  console.write({ stream: 2, time_ns: 0n, bytes: encoder.encode(open + "fine\n".repeat(2_000)) });
+  assert.equal(entries.length, 1);
+  assert.equal(entries[0]!.message, 'File "a.py", line 1');
+});
