@@ -74,7 +74,7 @@ class Traceback implements Block {
   finding(): Finding {
     const before = this.#before;
     const exception = this.#lines.text;
-    const message = before?.message || this.#raised || exception.split("\n").at(-1)!;
+    const message = before?.message || this.#raised || exception.split("\n").at(-1)!.trim();
     return { level: before?.level ?? "error", message, exception, pid: before?.pid };
   }
 
