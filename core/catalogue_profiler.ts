@@ -81,6 +81,16 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "the profiler a processor.",
   },
   {
+    name: "profiler_lost_console_bytes",
+    type: "counter",
+    unit: "bytes",
+    tags: [],
+    meaning: "Bytes of the workload's console that were overwritten before they were read.",
+    read:
+      "0 is the normal answer. Above 0, `errors` may lack some; the console itself had them all.",
+    act: "Write less: the workload prints faster than its warnings and errors can be found.",
+  },
+  {
     name: "profiler_cpu_seconds",
     type: "counter",
     unit: "seconds",

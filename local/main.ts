@@ -18,7 +18,7 @@ export async function main(args: string[]): Promise<void> {
   const { command, ...plan } = planRun(args, { env, start_ns });
   const reason = becomeSupervisor([
     ...["--set", `${INSTANCE_VARIABLE}=${plan.id}`],
-    ...watch({ ...plan, missing: { ...plan.missing, console_errors: NOT_READ } }),
+    ...watch(plan),
     "--",
     ...exactly(command, plan.changes.length > 0),
   ]);
@@ -26,8 +26,6 @@ export async function main(args: string[]): Promise<void> {
   const missing = { ...plan.missing, console_errors: reason };
   await runInProcess(command, { plan: { ...plan, missing }, env });
 }
-
-const NOT_READ = "the console is not searched for errors in this version";
 
 interface Place {
   env: Record<string, string>;

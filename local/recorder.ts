@@ -68,15 +68,15 @@ export class Recorder {
     absorb(this.#window, next);
   }
 
-  /** Records a warning or an error. */
-  error(entry: Omit<ErrorEntry, "log_ns">): void {
+  /** Records a warning or an error: of now, unless it says when it was logged. */
+  error(entry: Omit<ErrorEntry, "log_ns"> & Partial<Pick<ErrorEntry, "log_ns">>): void {
     const cut = (text: string) =>
       text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH - 1)}…` : text;
     this.#window.errors = newest([...this.#window.errors, {
       ...entry,
       message: cut(entry.message),
       exception: cut(entry.exception),
-      log_ns: this.now_ns,
+      log_ns: entry.log_ns ?? this.now_ns,
     }]);
   }
 

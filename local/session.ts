@@ -3,6 +3,7 @@
 import type { Tags } from "@service/core";
 import denoJson from "../deno.json" with { type: "json" };
 import { createCaptureSource } from "./capture.ts";
+import { type ConsoleReader, consoleSource } from "./console_source.ts";
 import { createHostSource } from "./host.ts";
 import { containerId, instanceTags } from "./instance.ts";
 import type { Listener } from "./listener.ts";
@@ -12,17 +13,19 @@ import { createPrometheusSource } from "./prometheus.ts";
 import { createSelfSource } from "./self.ts";
 import { saveSnapshot, stateDirectory } from "./state.ts";
 import { startUpload } from "./upload.ts";
-import { startWatcher, type Watcher, type WatcherOptions } from "./watcher.ts";
+import { startWatcher, type Watcher } from "./watcher.ts";
 
 type Environment = Record<string, string>;
 
 const LOOPBACK = "localhost,127.0.0.1,::1";
 
 /** What a watcher has to know of its run. */
-export interface SessionOptions extends Omit<Plan, "listen">, Pick<WatcherOptions, "console"> {
+export interface SessionOptions extends Omit<Plan, "listen"> {
   now_ns: () => bigint;
   /** The workload's first process. */
   pid: number;
+  /** Where the workload's console can be read; absent where there is no supervisor to show it. */
+  console?: ConsoleReader;
   env: Environment;
   listener: Listener;
 }
@@ -89,12 +92,12 @@ function watch(options: SessionOptions): Watcher {
       ...options.targets.map((target) =>
         createPrometheusSource({ ...target, among, start_seconds })
       ),
+      ...(options.console ? [consoleSource(options.console, now_ns)] : []),
       createSelfSource(),
     ],
     listener,
     upload: uploadTo(env, id),
     complain,
-    console: options.console,
   });
 }
 

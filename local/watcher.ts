@@ -11,7 +11,6 @@ import {
 import { createEndpoint, localSignals } from "./endpoint.ts";
 import type { Listener } from "./listener.ts";
 import { Recorder, type Source } from "./recorder.ts";
-import type { ConsoleChunk } from "./ring.ts";
 import { Store } from "./store.ts";
 import type { Uploader } from "./uploader.ts";
 
@@ -27,18 +26,8 @@ export interface WatcherOptions {
   listener: Listener;
   /** Absent without a key. */
   upload?: (complain: (why: string) => void) => Promise<Uploader>;
-  /** Gets what the workload wrote to its console, within a tick and for the last time at the end. */
-  console?: Console;
   /** Tells the user; what it hears is in the payload's `errors` as well. */
   complain: (why: string) => void;
-}
-
-/** The console of the workload, as the supervisor shows it. */
-export interface Console {
-  /** What was written since the last reading. */
-  read(): Iterable<ConsoleChunk> | Promise<Iterable<ConsoleChunk>>;
-  /** Gets each part of it, in order. */
-  receive(chunk: ConsoleChunk): void;
 }
 
 /** A running watcher. */
@@ -65,7 +54,6 @@ export function startWatcher(options: WatcherOptions): Watcher {
   const failed = new Set<Source>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let skipped = 0;
-  let consoleFailed = false;
 
   function complain(why: string): void {
     options.complain(why);
@@ -79,7 +67,6 @@ export function startWatcher(options: WatcherOptions): Watcher {
 
   async function measure(to_ns: bigint): Promise<void> {
     tick_ns = to_ns;
-    await readConsole();
     for (const source of sources) {
       try {
         await source.sample(recorder);
@@ -92,17 +79,6 @@ export function startWatcher(options: WatcherOptions): Watcher {
     skipped = 0;
     store.add(recorder.cut(to_ns));
     tick_ns = undefined;
-  }
-
-  async function readConsole(): Promise<void> {
-    const { console } = options;
-    if (!console || consoleFailed) return;
-    try {
-      for (const chunk of await console.read()) console.receive(chunk);
-    } catch (error) {
-      consoleFailed = true;
-      complain(`the console is not read any more: ${error}`);
-    }
   }
 
   async function upload(window: Window, final: boolean): Promise<void> {

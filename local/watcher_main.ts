@@ -3,10 +3,17 @@
  * how the workload fares, and shows it the console as descriptor 3. It may be killed at any moment.
  */
 
+import { constants } from "node:os";
 import { createClock } from "./clock.ts";
+import type { ExitStatus } from "./console_exit.ts";
+import { createConsoleReader } from "./console_reader.ts";
+import type { ConsoleReader } from "./console_source.ts";
 import { openListener } from "./listener.ts";
 import { readPlan } from "./plan.ts";
 import { complain, startSession } from "./session.ts";
+
+/** The ring that the supervisor leaves to us. */
+const RING = "/proc/self/fd/3";
 
 if (import.meta.main) {
   try {
@@ -26,10 +33,33 @@ async function main({ listen, ...plan }: ReturnType<typeof readPlan>): Promise<v
   const pid = Number(/^pid (\d+)$/.exec(first)?.[1]);
   // The launcher had the port; should it be taken since, the workload runs already.
   const listener = openListener({ ...listen, named: false });
-  const session = startSession({ ...plan, now_ns: createClock(), pid, env, listener });
+  let ending: ExitStatus | null = null;
+  const { console, why } = openConsole(() => ending);
+  const missing = why === undefined ? plan.missing : { ...plan.missing, console_errors: why };
+  const now_ns = createClock();
+  const session = startSession({ ...plan, missing, now_ns, pid, env, listener, console });
   // "exit N" or "signal N", or nothing where the supervisor was killed: the end in any case.
-  await news.next();
+  const { value: last = "" } = await news.next();
+  ending = readEnding(last);
   await session.finish();
+}
+
+function openConsole(status: () => ExitStatus | null): { console?: ConsoleReader; why?: string } {
+  try {
+    return { console: createConsoleReader(Deno.openSync(RING), status) };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** How the workload ended, in the supervisor's words. */
+function readEnding(line: string): ExitStatus | null {
+  const [, how, digits] = /^(exit|signal) (\d+)$/.exec(line) ?? [];
+  const number = Number(digits);
+  if (how === "exit") return { code: number, signal: null };
+  if (how !== "signal") return null;
+  const signal = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return { code: 128 + number, signal: signal ?? String(number) };
 }
 
 /** What the supervisor says, line by line. */

@@ -1,5 +1,6 @@
 /** `deno task bench`: every figure we promise, measured here and now, as a table and a JSON file. */
 
+import { benchConsole } from "./console.ts";
 import { benchCore } from "./core.ts";
 import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
@@ -12,7 +13,15 @@ const RESULTS = new URL("results.json", import.meta.url);
 const directory = await Deno.makeTempDir({ prefix: "service-bench-" });
 const rows: Row[] = [];
 try {
-  for (const bench of [benchCore, benchExposition, benchRun, benchEndpoint, benchIngest]) {
+  const benches = [
+    benchCore,
+    benchConsole,
+    benchExposition,
+    benchRun,
+    benchEndpoint,
+    benchIngest,
+  ];
+  for (const bench of benches) {
     for (const row of await bench(directory)) {
       rows.push(row);
       print(row);

@@ -1,0 +1,44 @@
+/** How the workload ended, as an error where it did not end well. */
+
+import type { ErrorEntry, Tags } from "@service/core";
+
+/** How a process ended. */
+export interface ExitStatus {
+  code: number;
+  /** The signal that ended it, such as `SIGSEGV`, or `null`. */
+  signal: string | null;
+}
+
+const SIGNALS: Record<string, string> = {
+  SIGKILL: "killed from outside, as the kernel's out-of-memory killer does",
+  SIGSEGV: "segmentation fault: it touched memory that is not its own",
+  SIGBUS: "bus error: a mapped file or shared memory was cut short or is full",
+  SIGABRT: "aborted itself, as a failed assertion or an uncaught C++ exception does",
+  SIGILL: "illegal instruction: built for another processor",
+  SIGFPE: "arithmetic fault, such as an integer division by zero",
+  SIGTERM: "asked to end",
+  SIGINT: "interrupted",
+  SIGHUP: "its terminal was closed",
+  SIGPIPE: "wrote to a pipe that nobody reads",
+};
+
+/** Signals by the number that a shell adds to 128. */
+const NUMBERS: Record<number, string> = {
+  ...{ 1: "SIGHUP", 2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE" },
+  ...{ 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM" },
+};
+
+/** The entry of an end by a signal or with a status other than 0; `null` for a good end. */
+export function exitEntry(
+  { code, signal }: ExitStatus,
+  lastLines: string,
+): Pick<ErrorEntry, "level" | "message" | "exception" | "tags"> | null {
+  if (code === 0 && signal === null) return null;
+  const name = signal ?? NUMBERS[code - 128];
+  const meaning = name && SIGNALS[name] ? ` (${SIGNALS[name]})` : "";
+  const what = signal !== null
+    ? `was ended by ${signal}${meaning}`
+    : `exited with status ${code}${name ? `: ${name}${meaning}` : ""}`;
+  const tags: Tags = signal !== null ? { "exit.signal": signal } : { "exit.code": String(code) };
+  return { level: "error", message: `The command ${what}`, exception: lastLines, tags };
+}

@@ -1,0 +1,62 @@
+/** Log records written as JSON, one to a line. */
+
+import { levelOf, type LogRecord } from "./console_levels.ts";
+
+/** The record of a line that is a JSON object with a level; `null` for any other line. */
+export function parseJsonLog(text: string): LogRecord | null {
+  if (!text.startsWith("{") || !text.endsWith("}")) return null;
+  let record: Record<string, unknown>;
+  try {
+    record = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const stated = first(record, ["level", "severity", "lvl", "levelname", "log.level", "loglevel"]);
+  const level = typeof stated === "number" ? numbered(stated) : levelOf(words(stated));
+  if (level === undefined) return null;
+  const fault = first(record, [
+    "exc_info",
+    "exception",
+    "stack",
+    "stack_trace",
+    "traceback",
+    "error",
+    "err",
+  ]);
+  const exception = fault === true ? "" : words(fault);
+  const message = words(first(record, ["message", "msg", "event"])) || exception.split("\n")[0] ||
+    text;
+  const pid = first(record, ["pid", "process.pid", "process"]);
+  return {
+    level,
+    message,
+    exception: exception.trimEnd(),
+    key: "",
+    pid: Number.isInteger(pid) ? String(pid) : undefined,
+  };
+}
+
+function first(record: Record<string, unknown>, names: readonly string[]): unknown {
+  return names.map((name) => record[name]).find((value) => value !== undefined && value !== null);
+}
+
+/** A value as text; of an error object its stack or message. */
+function words(value: unknown): string {
+  if (value === undefined || value === null || value === false) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(words).join("\n");
+  if (typeof value !== "object") return String(value);
+  const stack = first(value as Record<string, unknown>, [
+    "stack",
+    "stacktrace",
+    "traceback",
+    "message",
+  ]);
+  return typeof stack === "string" ? stack : JSON.stringify(value);
+}
+
+/** Levels of bunyan and pino (10 to 60), which Python's numbers (10 to 50) agree with up to errors. */
+function numbered(level: number): LogRecord["level"] | undefined {
+  if (level < 10 || level > 60) return undefined;
+  return level >= 50 ? "error" : level >= 40 ? "warning" : "other";
+}

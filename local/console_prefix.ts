@@ -1,0 +1,28 @@
+/** The mark before a line that says which of several processes wrote it. */
+
+/** A line without its mark. */
+export interface Prefixed {
+  /** The mark, which tells the processes apart; empty when there is none. */
+  mark: string;
+  pid?: string;
+  text: string;
+}
+
+/** `(EngineCore_0 pid=123) `, `(Worker pid=1, ip=10.0.0.1) `, `[rank0]: `, `[default1]:`, `[1,0]<stderr>:`. */
+const MARK =
+  /^(?:\((?<name>[\w.:/ -]{1,80}?) ?pid=(?<pid>\d+)(?:, [^()]{1,80})?\)|\[(?:rank|default|RANK )?\d+\]:|\[\d+,\d+\](?:<\w+>)?:|\[(?:rank|RANK ?)\d+\])[ \t]?/;
+
+/** The line's mark and its text; several marks in a row are one. */
+export function splitPrefix(line: string): Prefixed {
+  let mark = "";
+  let pid: string | undefined;
+  let text = line;
+  for (let depth = 0; depth < 3; depth++) {
+    const match = MARK.exec(text);
+    if (!match) break;
+    mark += match[0].trimEnd();
+    pid = match.groups?.pid ?? pid;
+    text = text.slice(match[0].length);
+  }
+  return { mark, pid, text };
+}

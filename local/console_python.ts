@@ -1,0 +1,130 @@
+/** Python: tracebacks with their chains and groups, and the warnings module. */
+
+import { type Answer, type Block, type Finding, Lines, simpleBlock } from "./console_block.ts";
+
+const TRACEBACK =
+  /^(?<before>.*?)(?<start>(?: {2}\+ Exception Group )?Traceback \(most recent call last\):)$/;
+const PREAMBLE =
+  /^(?:Exception in thread .*:|Exception ignored in.*|Process \S*Process-\d+(?::\d+)*:|Task exception was never retrieved)$/;
+const CHAIN =
+  /^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$/;
+const BOX = /^\s+[|+]/;
+const BOXED_EXCEPTION = /^ {2}\| ([^\s|+-].*)$/;
+const RAISED = /^(?:(?:[A-Za-z_]\w*|<locals>)\.)*[A-Za-z_]\w*(?::(?: .*)?)?$/;
+
+/** Lines of PyTorch's messages that follow the first one. */
+export const CUDA_ADVICE =
+  /^(?:CUDA kernel errors might|HIP kernel errors might|For debugging consider passing|Compile with `TORCH_USE|Device-side assertion|Search for `(?:cuda|hip)|Exception raised from |frame #\d+:|Last error:|Cuda failure|ncclUnhandled|ncclInternal)/;
+
+/** A traceback that starts on this line; `before` is the log record that announced it. */
+export function openTraceback(text: string, before?: Finding): Block | undefined {
+  if (PREAMBLE.test(text)) return new Traceback(text, undefined, before);
+  const { before: announced, start } = TRACEBACK.exec(text)?.groups ?? {};
+  if (start === undefined || /^\s*\|/.test(text)) return undefined;
+  const said = announced!.replace(/[\s:]+$/, "");
+  return new Traceback(undefined, start, before ?? (said ? error(said) : undefined));
+}
+
+function error(message: string): Finding {
+  return { level: "error", message, exception: "" };
+}
+
+type State = "announced" | "frames" | "boxes" | "raised";
+
+class Traceback implements Block {
+  #lines = new Lines();
+  #state: State = "announced";
+  #raised = "";
+  #blanks = 0;
+  #before: Finding | undefined;
+
+  constructor(
+    preamble: string | undefined,
+    start: string | undefined,
+    before: Finding | undefined,
+  ) {
+    this.#before = before;
+    if (preamble !== undefined) this.#lines.push(preamble);
+    if (start !== undefined) this.#begin(start);
+  }
+
+  take(text: string, isLog: boolean): Answer {
+    if (isLog) return this.#state === "raised" || this.#state === "announced" ? "ended" : "passed";
+    switch (this.#state) {
+      case "announced":
+        if (text.startsWith("future: <")) this.#lines.push(text);
+        else if (!TRACEBACK.test(text)) return "ended";
+        else this.#begin(text);
+        return "took";
+      case "frames":
+        return this.#frame(text);
+      case "boxes":
+        if (!BOX.test(text)) {
+          this.#state = "raised";
+          return this.#afterwards(text);
+        }
+        this.#raised ||= BOXED_EXCEPTION.exec(text)?.[1] ?? "";
+        this.#lines.push(text);
+        return "took";
+      case "raised":
+        return this.#afterwards(text);
+    }
+  }
+
+  finding(): Finding {
+    const before = this.#before;
+    const exception = this.#lines.text;
+    const message = before?.message || this.#raised || exception.split("\n").at(-1)!.trim();
+    return { level: before?.level ?? "error", message, exception, pid: before?.pid };
+  }
+
+  #begin(start: string): void {
+    this.#lines.push(start);
+    this.#state = start.includes("Exception Group") ? "boxes" : "frames";
+    this.#raised = "";
+  }
+
+  #frame(text: string): Answer {
+    if (/^\s/.test(text)) {
+      this.#lines.push(text);
+      return "took";
+    }
+    if (text === "") return "passed";
+    if (TRACEBACK.test(text)) return "ended";
+    if (!RAISED.test(text)) return "passed";
+    this.#raised = text;
+    this.#lines.push(text);
+    this.#state = "raised";
+    return "took";
+  }
+
+  #afterwards(text: string): Answer {
+    if (text === "") {
+      this.#blanks++;
+      return this.#blanks > 2 ? "ended" : "took";
+    }
+    const chained = CHAIN.test(text);
+    const opens = /^(?: {2}\+ Exception Group )?Traceback \(/.test(text) && this.#chained;
+    if (!chained && !opens && !CUDA_ADVICE.test(text)) return "ended";
+    for (; this.#blanks > 0; this.#blanks--) this.#lines.push("");
+    this.#chained = chained;
+    if (opens) this.#begin(text);
+    else this.#lines.push(text);
+    return "took";
+  }
+
+  #chained = false;
+}
+
+/** A line of the warnings module, whose source line follows. */
+export function openWarning(text: string): Block | undefined {
+  const [, where, message] = /^(\S.*:\d+): (\w+Warning: .*)$/.exec(text) ?? [];
+  if (!where) return undefined;
+  return simpleBlock({
+    level: "warning",
+    message: message!,
+    first: text,
+    takes: /^(?!.)./,
+    last: /^ {2}\S/,
+  });
+}

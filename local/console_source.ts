@@ -1,0 +1,36 @@
+/** The console as a source: its findings go to the recorder of the tick that reads them. */
+
+import type { ErrorEntry } from "@service/core";
+import { type Console, createConsole } from "./console.ts";
+import type { ExitStatus } from "./console_exit.ts";
+import type { Recorder, Source } from "./recorder.ts";
+
+/** Where the console's bytes come from. */
+export interface ConsoleReader {
+  /** Hands on what was written since the last call. */
+  read(console: Pick<Console, "write" | "lost">): void | Promise<void>;
+  /** How the workload ended, or `null` while it runs. */
+  status(): ExitStatus | null;
+}
+
+/** A source that records the warnings and errors of the console. */
+export function consoleSource(reader: ConsoleReader, now_ns: () => bigint): Source {
+  let found: ErrorEntry[] = [];
+  let told_bytes = 0;
+  let ended = false;
+  const console = createConsole({ report: (entry) => found.push(entry), now_ns });
+  return {
+    async sample(recorder: Recorder) {
+      // What is written before the end is known may come after the last read.
+      const status = reader.status();
+      await reader.read(console);
+      if (status && !ended) console.end(status, recorder.now_ns);
+      else console.idle(recorder.now_ns);
+      ended ||= status !== null;
+      for (const entry of found) recorder.error(entry);
+      found = [];
+      recorder.counter("profiler_lost_console_bytes", {}, console.lost_bytes - told_bytes);
+      told_bytes = console.lost_bytes;
+    },
+  };
+}

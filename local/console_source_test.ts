@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import type { Console } from "./console.ts";
+import type { ExitStatus } from "./console_exit.ts";
+import { consoleSource } from "./console_source.ts";
+import { Recorder } from "./recorder.ts";
+
+Deno.test("what the console says is in the window of the tick that reads it, at its own time", async () => {
+  let status: ExitStatus | null = null;
+  let next = (_: Pick<Console, "write" | "lost">) => {};
+  const source = consoleSource(
+    { read: (console) => next(console), status: () => status },
+    () => 50n,
+  );
+  const recorder = new Recorder(0n, () => 100n);
+  const bytes = new TextEncoder().encode("ERROR: no space\nfine\n");
+
+  next = (console) => console.write({ stream: 2, time_ns: 42n, bytes });
+  await source.sample(recorder);
+  const first = recorder.cut(100n);
+  assert.deepEqual(first.errors, [
+    { level: "error", message: "no space", exception: "", log_ns: 42n, tags: { stream: "stderr" } },
+  ]);
+
+  next = (console) => console.lost(7);
+  status = { code: 3, signal: null };
+  await source.sample(recorder);
+  const second = recorder.cut(200n);
+  assert.deepEqual(second.errors.map(({ message, log_ns }) => [message, log_ns]), [
+    ["Some console output was lost: it came faster than it was read", 50n],
+    ["The command exited with status 3", 100n],
+  ]);
+  const [lost] = second.series.values();
+  assert(lost?.type === "counter");
+  assert.equal(lost.total, 7);
+
+  await source.sample(recorder);
+  assert.deepEqual(recorder.cut(300n).errors, [], "the end is said once");
+});

@@ -1,0 +1,35 @@
+/** The last bytes of a stream, for what the workload said before it ended. */
+
+import { plainText } from "./console_text.ts";
+
+const MAX_BYTES = 8_192;
+const MAX_LINES = 20;
+
+/** Keeps the last bytes of a stream. */
+export class Tail {
+  #bytes = new Uint8Array(0);
+
+  /** Takes the next bytes. */
+  write(bytes: Uint8Array): void {
+    if (bytes.length >= MAX_BYTES) this.#bytes = bytes.slice(-MAX_BYTES);
+    else {
+      const kept = this.#bytes.subarray(Math.max(0, this.#bytes.length + bytes.length - MAX_BYTES));
+      const joined = new Uint8Array(kept.length + bytes.length);
+      joined.set(kept);
+      joined.set(bytes, kept.length);
+      this.#bytes = joined;
+    }
+  }
+
+  /** The last lines as a reader saw them: of a line that was overwritten only what came last. */
+  get text(): string {
+    const whole = this.#bytes.length < MAX_BYTES
+      ? this.#bytes
+      : this.#bytes.subarray(this.#bytes.indexOf(10) + 1);
+    return new TextDecoder("latin1").decode(whole).split("\n")
+      .map((line) => line.replace(/\r+$/, "").split("\r").at(-1)!)
+      .slice(-MAX_LINES - 1)
+      .map((line) => plainText(Uint8Array.from(line, (letter) => letter.charCodeAt(0))) ?? "")
+      .join("\n").trim();
+  }
+}
