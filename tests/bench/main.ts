@@ -5,13 +5,14 @@ import { benchEndpoint } from "./endpoint.ts";
 import { benchIngest } from "./ingest.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
+import { benchSupervisor } from "./supervisor.ts";
 
 const RESULTS = new URL("results.json", import.meta.url);
 
 const directory = await Deno.makeTempDir({ prefix: "service-bench-" });
 const rows: Row[] = [];
 try {
-  for (const bench of [benchCore, benchRun, benchEndpoint, benchIngest]) {
+  for (const bench of [benchCore, benchRun, benchSupervisor, benchEndpoint, benchIngest]) {
     for (const row of await bench(directory)) {
       rows.push(row);
       print(row);
