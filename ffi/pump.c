@@ -14,10 +14,11 @@
 
 #include "ring.h"
 
-/* A flood is not worth copying whole: no reader keeps up with more than this many bytes a second.
- * The last of it is always copied, as only what has more behind it is passed over. */
-#define COPY_RATE 256e6
+/* A flood is not worth copying whole: it would push itself out of the ring before anyone reads it.
+ * The last of it is always copied, as only what has so much more behind it is passed over. */
+#define COPY_RATE 32e6
 #define COPY_BURST 4e6
+#define COPY_TAIL (64 << 10)
 
 /* What one step moves at most, so that each stream gets its turn. */
 #define STEP (1u << 20)
@@ -76,7 +77,7 @@ static bool worth_copying(struct pump *p, size_t length, int waiting) {
     if (p->at_ns) p->credit += (double)(now_ns - p->at_ns) / 1e9 * COPY_RATE;
     if (p->credit > COPY_BURST) p->credit = COPY_BURST;
     p->at_ns = now_ns;
-    if (p->credit < (double)length && waiting > 0) return false;
+    if (p->credit < (double)length && waiting > COPY_TAIL) return false;
     p->credit -= (double)length;
     return true;
 }

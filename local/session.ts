@@ -88,7 +88,10 @@ function watch(options: SessionOptions): Watcher {
     sources: [
       createHostSource({ profilerVersion: version }),
       createProcessSource({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}`, attributes: changed }),
-      createCaptureSource(options.missing),
+      createCaptureSource({
+        captured: options.console ? ["console_errors"] : [],
+        missing: options.missing,
+      }),
       ...options.targets.map((target) =>
         createPrometheusSource({ ...target, among, start_seconds })
       ),

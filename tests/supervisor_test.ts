@@ -224,3 +224,52 @@ test("the ring has all that a reader took in time, and counts what it did not", 
   const last = new TextDecoder().decode(many.chunks.at(-1)!.bytes);
   assert(last.endsWith("999999\n1000000\n"));
 });
+
+test("a core that was written is told, and stays the workload's", async () => {
+  const pattern = await Deno.readTextFile("/proc/sys/kernel/core_pattern");
+  if (/[|/@]/.test(pattern)) return;
+  await using directory = await temporaryDirectory();
+  const program = `import os, resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))
+pid = os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
+print(os.WCOREDUMP(os.waitpid(pid, 0)[1]))`;
+  const { stdout } = await shell(
+    `cd ${directory.path} && ulimit -c unlimited 2> /dev/null && python3 -c '${program}' $S bash -c 'kill -SEGV $$'`,
+  );
+  if (stdout === "") return;
+  assert.equal(stdout, "True\n");
+  const [core] = Array.from(Deno.readDirSync(directory.path));
+  assert((await Deno.stat(`${directory.path}/${core!.name}`)).size > 4_096);
+});
+
+test("a watcher that does not start is said in one line, and the workload runs", async () => {
+  const { stdout, stderr, code } = await shell(
+    `${SUPERVISOR} --watch 1 /no/such/watcher -- bash -c 'echo out; exit 7'`,
+  );
+  assert.equal(code, 7);
+  assert.equal(stdout, "out\n");
+  assert.match(stderr, /^service-run: no profile, the workload runs without: .*\n$/);
+});
+
+Deno.test("without the native part the workload runs just so, and the payload says why", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  await Deno.mkdir(`${path}/edge`);
+  for (const room of ["core", "local"]) {
+    await Deno.mkdir(`${path}/${room}`);
+    for await (const { name, isFile } of Deno.readDir(ROOT + room)) {
+      if (isFile) await Deno.copyFile(`${ROOT}${room}/${name}`, `${path}/${room}/${name}`);
+    }
+  }
+  for (const file of ["mod.ts", "deno.json", "edge/deno.json"]) {
+    await Deno.copyFile(ROOT + file, `${path}/${file}`);
+  }
+  const args = ["--listen-port", "0", "--", "bash", "-c", "echo out; exit 7"];
+  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", "--no-lock", `${path}/mod.ts`, ...args],
+    env: { SERVICE_SNAPSHOT_FILE: `${path}/last.json` },
+  }).output();
+  assert.equal(code, 7);
+  assert.equal(new TextDecoder().decode(stdout), "out\n");
+  assert.match(await Deno.readTextFile(`${path}/last.json`), /native supervisor is not built/);
+});

@@ -7,6 +7,7 @@ import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
+import { benchSupervisor } from "./supervisor.ts";
 
 const RESULTS = new URL("results.json", import.meta.url);
 
@@ -18,6 +19,7 @@ try {
     benchConsole,
     benchExposition,
     benchRun,
+    benchSupervisor,
     benchEndpoint,
     benchIngest,
   ];

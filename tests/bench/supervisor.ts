@@ -1,0 +1,55 @@
+/** What the supervisor costs what passes through it, and the start of the command. */
+
+import { medianMs, type Row } from "./row.ts";
+
+const SUPERVISOR = new URL("../../ffi/build/service-supervisor", import.meta.url).pathname;
+const BYTES = 2 ** 31;
+
+/** Figures of the native supervisor alone; none where it is not built. */
+export async function benchSupervisor(): Promise<Row[]> {
+  if (!await Deno.stat(SUPERVISOR).catch(() => null)) return [];
+  const bare = await medianMs(start("true", []));
+  const supervised = await medianMs(start(SUPERVISOR, ["--", "true"]));
+  return [
+    await throughput("yes", `head -c ${BYTES}`),
+    await throughput(`head -c ${BYTES} /dev/zero`, "cat"),
+    {
+      what: "start of `true` under the supervisor alone",
+      figure: supervised - bare,
+      unit: "ms",
+      target: { atMost: 5 },
+      beside: { what: "`true` alone", figure: bare },
+    },
+  ];
+}
+
+function start(command: string, args: string[]) {
+  return () => new Deno.Command(command, { args, stdout: "null", stderr: "null" }).output();
+}
+
+/** The two in turns, so that what else the machine does slows both. */
+async function throughput(writer: string, reader: string): Promise<Row> {
+  const bare: number[] = [];
+  const pumped: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    bare.push(await rate(`${writer} | ${reader}`));
+    pumped.push(await rate(`${SUPERVISOR} -- ${writer} | ${reader}`));
+  }
+  return {
+    what: `console through the supervisor: ${writer} | ${reader}`,
+    figure: median(pumped),
+    unit: "GB/s",
+    target: { atLeast: 1 },
+    beside: { what: "a bare pipe", figure: median(bare) },
+  };
+}
+
+async function rate(pipeline: string): Promise<number> {
+  const start_ms = performance.now();
+  await new Deno.Command("bash", { args: ["-c", `${pipeline} > /dev/null`] }).output();
+  return BYTES / 1e6 / (performance.now() - start_ms);
+}
+
+function median(numbers: number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
+}
