@@ -75,16 +75,20 @@ export class Assembler {
     return answer === "took" || answer === "completed";
   }
 
-  /** Whether the block is a log record that a traceback on this line belongs to. */
+  /**
+   * Whether the block is a log record that a traceback on this line belongs to: a warning just before
+   * an exception is another matter.
+   */
   #announced(open: Open, text: string): boolean {
-    return open.record !== undefined && openTraceback(text) !== undefined &&
+    return open.record?.level === "error" && openTraceback(text) !== undefined &&
       open.block.finding().exception === "";
   }
 
   #start(line: Start): void {
     const { mark, pid, text, record, body, time_ns } = line;
     const announcing = this.#open.get(`${mark}\0`);
-    const before = announcing?.record && (!record || record.key === announcing.record.key)
+    const before = announcing?.record?.level === "error" &&
+        (!record || record.key === announcing.record.key)
       ? announcing
       : undefined;
     const traceback = openTraceback(record ? body! : text, before?.block.finding());
