@@ -100,8 +100,12 @@ static bool take_terminal(void) {
 
 /* Part of a pipeline, others use the terminal too: it stays as it is, and the workload reads and is
  * controlled by it directly. Only what goes out to it passes through a pseudo terminal. */
-static bool pass_terminal(int fd, int both) {
+static bool pass_terminal(int fd, bool both) {
     int master, slave;
+    struct stat st;
+    /* A pager or an editor at the end of a pipeline reads keys from where it writes to: from a
+     * terminal that has none it would wait for ever. Then the terminal itself is passed on, unseen. */
+    if (both && fstat(0, &st) == 0 && !S_ISCHR(st.st_mode)) return false;
     if (!isatty(fd) || terminal_pair(fd, &master, &slave) < 0) return false;
     terminal_pass_output(slave);
     workload.fds[fd] = slaves[slave_count++] = slave;
