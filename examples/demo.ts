@@ -130,8 +130,9 @@ function show({ metrics, resources, errors, payload_ns, start_ns }: Signals): vo
         number("value" in stats ? stats.value : "total" in stats ? stats.total : 0),
       ]),
   );
-  for (const { name, tags } of metrics) {
-    if (name !== "profiler_capture_state") continue;
+  for (const { level, message } of errors) console.log(`  ${level}: ${message}`);
+  for (const { name, tags, stats } of metrics) {
+    if (name !== "profiler_capture_state" || !("value" in stats) || stats.value !== 0) continue;
     console.log(`  not captured: ${tags["capture"]}, as ${tags["reason"]}`);
   }
 }
