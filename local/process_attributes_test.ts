@@ -6,7 +6,7 @@ const RUNTIMES: [string, Record<string, string>][] = [
   ["/opt/python3.13t (deleted)", { "runtime.name": "python", "runtime.version": "3.13" }],
   ["/usr/bin/python3", { "runtime.name": "python" }],
   ["/usr/bin/node", { "runtime.name": "node" }],
-  ["/root/.deno/bin/deno", { "runtime.name": "deno" }],
+  ["/opt/deno/bin/deno", { "runtime.name": "deno" }],
   ["/usr/bin/node_exporter", {}],
   ["/usr/bin/pythonic", {}],
   ["", {}],
