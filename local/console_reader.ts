@@ -18,9 +18,7 @@ export function createConsoleReader(
   return {
     status,
     read(console) {
-      for (const { stream, ...chunk } of ring.read()) {
-        if (stream === 0 || stream === 1 || stream === 2) console.write({ stream, ...chunk });
-      }
+      for (const chunk of ring.read()) console.write(chunk);
       if (ring.lost > lost) console.lost(ring.lost - lost);
       lost = ring.lost;
     },

@@ -1,10 +1,11 @@
 /** Runs the workload and its watcher in one process, where there is no native supervisor. */
 
 import { createClock } from "./clock.ts";
+import { complain } from "./complain.ts";
 import { openListener } from "./listener.ts";
 import { dieBy } from "./native.ts";
 import { INSTANCE_VARIABLE, type Plan } from "./plan.ts";
-import { complain, startSession } from "./session.ts";
+import { startSession } from "./session.ts";
 import { type Ending, StartError, startWorkload, type Workload } from "./workload.ts";
 
 const FORWARDED: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];

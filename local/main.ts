@@ -2,6 +2,7 @@
 
 import denoJson from "../deno.json" with { type: "json" };
 import { createClock } from "./clock.ts";
+import { complain } from "./complain.ts";
 import { newInstanceId } from "./instance.ts";
 import { type Launch, launch } from "./launchers.ts";
 import { checkListener } from "./listener.ts";
@@ -106,8 +107,4 @@ function notCaptured(engine_metrics: string | undefined): Record<string, string>
     gpu_kernels: "the injected library is not part of this version",
     ...(engine_metrics !== undefined && { engine_metrics }),
   };
-}
-
-function complain(why: string): void {
-  console.error(`service-run: ${why}`);
 }

@@ -1,13 +1,6 @@
 /** Reader of the console ring that the supervisor writes; `ffi/ring.h` describes it. */
 
-/** A part of what the workload wrote. */
-export interface ConsoleChunk {
-  /** 1 is stdout, 2 is stderr, 0 is the terminal that both are. */
-  stream: number;
-  /** When the supervisor saw it, epoch nanoseconds. */
-  time_ns: bigint;
-  bytes: Uint8Array<ArrayBuffer>;
-}
+import type { ConsoleChunk, StreamNumber } from "./console.ts";
 
 const MAGIC = "svcring\0";
 const VERSION = 1;
@@ -59,11 +52,14 @@ export class RingReader {
       const before = Number(view.getBigUint64(at + 16, true));
       this.#lost += before - this.#seen;
       this.#seen = before + length;
-      chunks.push({
-        stream: view.getUint32(at + 4, true),
-        time_ns: view.getBigUint64(at + 8, true),
-        bytes: copy.slice(at + RECORD_BYTES, at + RECORD_BYTES + length),
-      });
+      const stream = view.getUint32(at + 4, true);
+      if (isStream(stream)) {
+        chunks.push({
+          stream,
+          time_ns: view.getBigUint64(at + 8, true),
+          bytes: copy.slice(at + RECORD_BYTES, at + RECORD_BYTES + length),
+        });
+      }
       at += (RECORD_BYTES + length + 7) & ~7;
     }
     this.#position = Math.max(end, whole);
@@ -106,4 +102,8 @@ export class RingReader {
     }
     return bytes;
   }
+}
+
+function isStream(number: number): number is StreamNumber {
+  return number <= 2;
 }

@@ -3,6 +3,7 @@
 import type { Tags } from "@service/core";
 import denoJson from "../deno.json" with { type: "json" };
 import { createCaptureSource } from "./capture.ts";
+import { complain } from "./complain.ts";
 import { type ConsoleReader, consoleSource } from "./console_source.ts";
 import { createHostSource } from "./host.ts";
 import { containerId, instanceTags } from "./instance.ts";
@@ -58,11 +59,6 @@ export function startSession(options: SessionOptions): Session {
     complain(`no profile, the workload runs without: ${error}`);
   }
   return { finish: () => finish(watcher, id, env) };
-}
-
-/** Tells the user. */
-export function complain(why: string): void {
-  console.error(`service-run: ${why}`);
 }
 
 function watch(options: SessionOptions): Watcher {

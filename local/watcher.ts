@@ -1,13 +1,6 @@
 /** The watcher: ticks once a second, serves what it measured, uploads it, and says the last word. */
 
-import {
-  encode,
-  type ErrorEntry,
-  SECOND_NS,
-  type Tags,
-  type Upload,
-  type Window,
-} from "@service/core";
+import { encode, SECOND_NS, type Tags, type Upload, type Window } from "@service/core";
 import { createEndpoint, localSignals } from "./endpoint.ts";
 import type { Listener } from "./listener.ts";
 import { Recorder, type Source } from "./recorder.ts";
@@ -32,8 +25,6 @@ export interface WatcherOptions {
 
 /** A running watcher. */
 export interface Watcher {
-  /** Records an error that the payload shows. */
-  error(entry: Omit<ErrorEntry, "log_ns">): void;
   /** Measures a last time, uploads the last window, stops listening; the text of the last payload. */
   finish(): Promise<string>;
 }
@@ -128,7 +119,6 @@ export function startWatcher(options: WatcherOptions): Watcher {
   listener.serve(endpoint, complain);
 
   return {
-    error: (entry) => recorder.error(entry),
     async finish() {
       clearTimeout(timer);
       await ticking;

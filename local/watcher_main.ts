@@ -5,12 +5,13 @@
 
 import { constants } from "node:os";
 import { createClock } from "./clock.ts";
+import { complain } from "./complain.ts";
 import type { ExitStatus } from "./console_exit.ts";
 import { createConsoleReader } from "./console_reader.ts";
 import type { ConsoleReader } from "./console_source.ts";
 import { openListener } from "./listener.ts";
 import { readPlan } from "./plan.ts";
-import { complain, startSession } from "./session.ts";
+import { startSession } from "./session.ts";
 
 /** The ring that the supervisor leaves to us. */
 const RING = "/proc/self/fd/3";
