@@ -1,47 +1,103 @@
-/** `deno task native`: builds what is newer than its products, where there is a C compiler. */
+/**
+ * `deno task native`: builds what is newer than its products, where there is a C compiler. With
+ * `--package` also for the other platforms of the published package, and the files that carry it all.
+ */
 
-const HERE = new URL("./", import.meta.url).pathname;
-const COMPILERS = ["cc", "gcc", "clang"];
+import { writePackage } from "./package.ts";
+
+const HERE = decodeURIComponent(new URL("./", import.meta.url).pathname);
+
+/** Where the products for this machine are; those for others are in a folder of this one. */
+export const BUILD = `${HERE}build`;
+
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
 
-/** What is built, and from which sources. */
-const PRODUCTS: Record<string, { sources: string[]; flags: string[] }> = {
-  "service-supervisor": {
-    sources: ["supervisor.c", "pump.c", "ring.c", "start.c", "terminal.c"],
-    flags: [],
-  },
-  "libservice.so": { sources: ["service.c"], flags: ["-shared", "-fPIC"] },
-};
+/** Flags of what is loaded into programs of others: it must not disturb them, nor ever be unloaded. */
+const GUEST = [
+  ...["-shared", "-fPIC", "-fvisibility=hidden", "-static-libgcc"],
+  ...["-D_GNU_SOURCE=", "-include", `${HERE}glibc.h`],
+  ...["-Wl,-Bsymbolic", "-Wl,-z,nodelete", "-Wl,-z,now", "-Wl,-z,defs"],
+];
 
-if (import.meta.main) {
-  if (Deno.build.os !== "linux") {
-    console.error("native: nothing to build for this platform");
-    Deno.exit(0);
-  }
-  const newest = newestSource();
-  for (const [product, { sources, flags }] of Object.entries(PRODUCTS)) {
-    if (modified(`${HERE}build/${product}`) > newest) continue;
-    await build(product, [...FLAGS, ...flags, ...sources.map((name) => HERE + name)]);
-  }
+/** Where an old glibc has what a new one has in libc; empty files there. */
+const OLD_HOMES = ["-Wl,--no-as-needed", "-l:libdl.so.2", "-l:libpthread.so.0"];
+
+/** What one file is made of. */
+export interface Product {
+  sources: string[];
+  flags: string[];
+  /** Flags at the end, the best first: others are tried where a system lacks what these need. */
+  ways: string[][];
+  /** Whether musl's compiler is preferred: what it links starts sooner and is ten times smaller. */
+  musl?: boolean;
 }
 
-async function build(product: string, args: string[]): Promise<void> {
-  await Deno.mkdir(`${HERE}build`, { recursive: true });
+/** What is built. */
+export const PRODUCTS: Record<string, Product> = {
+  "service-supervisor": {
+    sources: ["supervisor.c", "pump.c", "ring.c", "start.c", "terminal.c"],
+    flags: ["-s"],
+    ways: [["-static", "-Wl,--fatal-warnings"], []],
+    musl: true,
+  },
+  "libservice.so": { sources: ["service.c"], flags: GUEST, ways: [OLD_HOMES, []] },
+};
+
+/** What the published package is built for. */
+export const ARCHITECTURES = ["x86_64", "aarch64"];
+
+/** Folder of the products for an architecture. */
+export function folderFor(architecture: string): string {
+  return architecture === Deno.build.arch ? BUILD : `${BUILD}/${architecture}`;
+}
+
+/** The C compiler for an architecture, or `undefined` where there is none. */
+export function compilerFor(architecture: string): string | undefined {
+  const cross = `${architecture}-linux-gnu-gcc`;
+  return (architecture === Deno.build.arch ? ["cc", "gcc", "clang"] : [cross]).find(isThere);
+}
+
+/** Makes one product; throws what the compiler says where none of the ways leads there. */
+export async function compile(
+  { sources, flags, ways }: Product,
+  { compilers, output }: { compilers: string[]; output: string },
+): Promise<void> {
   // Whole or not at all: another process may be starting it.
-  const made = `${HERE}build/${product}.${Deno.pid}`;
-  for (const compiler of COMPILERS) {
-    const command = new Deno.Command(compiler, { args: [...args, "-o", made] });
-    try {
-      const { success } = await command.spawn().status;
-      if (!success) Deno.exit(1);
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) continue;
-      throw error;
+  const made = `${output}.${Deno.pid}`;
+  const files = sources.map((name) => HERE + name);
+  let said = "";
+  for (const way of ways) {
+    for (const compiler of compilers) {
+      const args = [...FLAGS, ...flags, ...files, ...way, "-o", made];
+      const { success, stderr } = await new Deno.Command(compiler, { args }).output();
+      if (success) return await Deno.rename(made, output);
+      said = new TextDecoder().decode(stderr);
     }
-    await Deno.rename(made, `${HERE}build/${product}`);
-    return;
   }
-  console.error(`native: no C compiler (${COMPILERS.join(", ")}): ${product} is not built`);
+  throw new Error(`Cannot build ${output}:\n${said}`);
+}
+
+async function buildFor(architecture: string): Promise<boolean> {
+  const compiler = compilerFor(architecture);
+  const musl = `${architecture}-linux-musl-gcc`;
+  const folder = folderFor(architecture);
+  await Deno.mkdir(folder, { recursive: true });
+  for (const [name, product] of Object.entries(PRODUCTS)) {
+    const output = `${folder}/${name}`;
+    if (modified(output) > newestSource()) continue;
+    if (!compiler) return false;
+    const compilers = product.musl && isThere(musl) ? [musl, compiler] : [compiler];
+    await compile(product, { compilers, output });
+  }
+  return true;
+}
+
+function isThere(compiler: string): boolean {
+  try {
+    return new Deno.Command(compiler, { args: ["--version"] }).outputSync().success;
+  } catch {
+    return false;
+  }
 }
 
 function newestSource(): number {
@@ -55,5 +111,29 @@ function modified(path: string): number {
     return Deno.statSync(path).mtime?.getTime() ?? 0;
   } catch {
     return 0;
+  }
+}
+
+async function main(): Promise<void> {
+  if (Deno.build.os !== "linux") return console.error("native: nothing to build for this platform");
+  const packaged = Deno.args.includes("--package");
+  for (const architecture of packaged ? ARCHITECTURES : [Deno.build.arch]) {
+    if (!await buildFor(architecture)) {
+      console.error(`native: no C compiler for ${architecture}: nothing is built for it`);
+    } else if (packaged) {
+      await writePackage(architecture, {
+        folder: `${BUILD}/package`,
+        products: Object.keys(PRODUCTS).map((name) => `${folderFor(architecture)}/${name}`),
+      });
+    }
+  }
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    Deno.exit(1);
   }
 }

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "export.h"
+
 /* Replaces this process by the program at `path` with our environment. `words` are its arguments,
  * argv[0] first, each ended by a NUL. Returns a negative errno where it cannot. */
-int32_t service_exec(const char *path, const char *words, uint64_t length) {
+SERVICE_EXPORT int32_t service_exec(const char *path, const char *words, uint64_t length) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < length; i++) count += words[i] == '\0';
     const char **argv = calloc(count + 1, sizeof *argv);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,27 @@ static void die_with_parent(pid_t parent) {
     if (getppid() != parent) _exit(127);
 }
 
+/* A script that does not say what it is written in is the shell's; not every execvp sees to that. */
+static void execute_script(char **argv) {
+    char path[PATH_MAX];
+    const char *rest = strchr(argv[0], '/') ? NULL : getenv("PATH");
+    snprintf(path, sizeof path, "%s", argv[0]);
+    while (rest) {
+        int length = (int)strcspn(rest, ":");
+        snprintf(path, sizeof path, "%.*s%s%s", length, rest, length ? "/" : "./", argv[0]);
+        if (access(path, X_OK) == 0) break;
+        rest = rest[length] ? rest + length + 1 : NULL;
+    }
+    size_t count = 0;
+    while (argv[count]) count++;
+    char **words = malloc((count + 2) * sizeof *words);
+    if (!words) return;
+    words[0] = "/bin/sh";
+    words[1] = path;
+    memcpy(words + 2, argv + 1, count * sizeof *words);
+    execv(words[0], words);
+}
+
 /* Becomes the command; tells `failed` the errno where it cannot. */
 static void execute(const struct workload *w, int failed) {
     for (int i = 0; i < 3; i++)
@@ -26,6 +48,7 @@ static void execute(const struct workload *w, int failed) {
     sigprocmask(SIG_SETMASK, &w->mask, NULL);
     execvp(w->argv[0], w->argv);
     int error = errno;
+    if (error == ENOEXEC) execute_script(w->argv);
     (void)!write(failed, &error, sizeof error);
     _exit(127);
 }

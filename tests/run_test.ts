@@ -55,6 +55,18 @@ Deno.test("a missing command exits with 127, one that cannot be executed with 12
   assert.equal(forbidden.stderr, "service-run: /etc/passwd: permission denied\n");
 });
 
+Deno.test("a script that does not say what it is written in is the shell's", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  await Deno.writeTextFile(`${path}/script`, 'echo "$1"; exit 5\n', { mode: 0o755 });
+  const PATH = `/no/such/folder:${path}:${Deno.env.get("PATH")}`;
+  for (const command of [`${path}/script`, "script"]) {
+    const { status, stdout } = await run([command, "a word"], { env: { PATH } });
+    assert.equal(status.code, 5);
+    assert.equal(stdout, "a word\n");
+  }
+});
+
 Deno.test("a bad flag exits with 2, says what is allowed, and starts nothing", async () => {
   await using directory = await temporaryDirectory();
   const touched = `${directory.path}/touched`;

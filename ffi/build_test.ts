@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { temporaryDirectory } from "../local/_testing.ts";
+import { ARCHITECTURES, compile, compilerFor, type Product, PRODUCTS } from "./build.ts";
+
+/** The oldest glibc in whose processes the library must load. */
+const FLOOR = [2, 28];
+
+/** What each of them may need. */
+const NEEDED = /^(libc\.so\.6|libdl\.so\.2|libpthread\.so\.0|ld-linux-[\w-]+\.so\.\d)$/;
+
+const EXPORTED = ["service_exec"];
+
+const ONE_POINTER = "8 (bytes)";
+
+const LIBRARY = PRODUCTS["libservice.so"]!;
+
+/** A file that calls what moved between the libraries of glibc. */
+const EXERCISE: Product = { ...LIBRARY, sources: ["testdata/floor.c"] };
+
+const text = async (command: string, ...args: string[]) =>
+  new TextDecoder().decode((await new Deno.Command(command, { args }).output()).stdout);
+
+const readelf = await text("readelf", "--version").catch(() => "");
+/** Whether `ffi/glibc.h` has anything to do here. */
+const glibc = /glibc|GNU libc/i.test(await text("ldd", "--version").catch(() => ""));
+
+for (const architecture of ARCHITECTURES) {
+  const compiler = compilerFor(architecture);
+  const ignore = !readelf || !glibc || compiler === undefined;
+
+  for (const [name, product] of Object.entries({ "libservice.so": LIBRARY, exercise: EXERCISE })) {
+    Deno.test({
+      name: `${name} for ${architecture} disturbs no program, and needs no glibc past 2.28`,
+      ignore,
+      async fn() {
+        await using directory = await temporaryDirectory();
+        const output = `${directory.path}/lib.so`;
+        await compile(product, { compilers: [compiler!], output });
+
+        const versions = await text("readelf", "-WV", output);
+        const [major, minor] = highest(versions.matchAll(/\bGLIBC_(\d+)\.(\d+)/g));
+        assert(major === FLOOR[0] && minor! <= FLOOR[1]!, `GLIBC_${major}.${minor}`);
+
+        const dynamic = await text("readelf", "-Wd", output);
+        for (const [, needed] of dynamic.matchAll(/\(NEEDED\).*\[(.*)\]/g)) {
+          assert.match(needed!, NEEDED);
+        }
+        assert.match(dynamic, /\(NEEDED\).*libdl\.so\.2/);
+        assert.match(dynamic, /FLAGS_1.*NOW NODELETE/);
+        assert.match(dynamic, /\(SYMBOLIC\)/);
+        // The compiler's own; one of ours would run in every process that loads it.
+        for (const [, bytes] of dynamic.matchAll(/\((?:INIT|FINI)_ARRAYSZ\)\s+(.*)/g)) {
+          assert.equal(bytes, ONE_POINTER);
+        }
+      },
+    });
+  }
+
+  Deno.test({
+    name: `libservice.so for ${architecture} shows what is opened of it, and nothing else`,
+    ignore,
+    async fn() {
+      await using directory = await temporaryDirectory();
+      const output = `${directory.path}/lib.so`;
+      await compile(LIBRARY, { compilers: [compiler!], output });
+      const symbols = await text("nm", "-D", "--defined-only", output);
+      const names = symbols.trim().split("\n").map((line) => line.split(" ").at(-1));
+      assert.deepEqual(names, EXPORTED);
+    },
+  });
+
+  Deno.test({
+    name: `service-supervisor for ${architecture} needs no library`,
+    ignore,
+    async fn() {
+      await using directory = await temporaryDirectory();
+      const output = `${directory.path}/supervisor`;
+      const product = PRODUCTS["service-supervisor"]!;
+      // Only the static way: its warnings are errors.
+      await compile({ ...product, ways: product.ways.slice(0, 1) }, {
+        compilers: [compiler!],
+        output,
+      });
+      assert.match(await text("readelf", "-Wd", output), /no dynamic section/);
+      assert.doesNotMatch(await text("readelf", "-Wl", output), /INTERP/);
+    },
+  });
+}
+
+Deno.test({
+  name: "what moved between the libraries of glibc works by its old name",
+  ignore: compilerFor(Deno.build.arch) === undefined,
+  async fn() {
+    await using directory = await temporaryDirectory();
+    const output = `${directory.path}/lib.so`;
+    await compile(EXERCISE, { compilers: [compilerFor(Deno.build.arch)!], output });
+    const library = Deno.dlopen(output, { exercise: { parameters: [], result: "i32" } });
+    assert.equal(library.symbols.exercise(), 42);
+    library.close();
+  },
+});
+
+Deno.test("a product that does not compile is explained in the compiler's words", async () => {
+  await using directory = await temporaryDirectory();
+  const compiler = compilerFor(Deno.build.arch);
+  if (!compiler) return;
+  const output = `${directory.path}/none`;
+  const options = { compilers: [compiler], output };
+  await assert.rejects(compile({ ...LIBRARY, sources: ["none.c"] }, options), /none\.c/);
+  assert.deepEqual(Array.from(Deno.readDirSync(directory.path)), []);
+});
+
+function highest(found: Iterable<RegExpMatchArray>): number[] {
+  const versions = Array.from(found, ([, major, minor]) => [Number(major), Number(minor)]);
+  return versions.sort(([a, b], [c, d]) => c! - a! || d! - b!)[0] ?? [];
+}
