@@ -17,12 +17,12 @@ export async function main(args: string[]): Promise<void> {
   const start_ns = createClock()();
   const env = Deno.env.toObject();
   const { command, ...plan } = planRun(args, { env, start_ns });
-  const reason = becomeSupervisor([
+  const reason = await becomeSupervisor([
     ...["--set", `${INSTANCE_VARIABLE}=${plan.id}`],
     ...watch(plan),
     "--",
     ...exactly(command, plan.changes.length > 0),
-  ]);
+  ], env);
   const { runInProcess } = await import("./in_process.ts");
   const missing = { ...plan.missing, console_errors: reason };
   await runInProcess(command, { plan: { ...plan, missing }, env });

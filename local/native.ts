@@ -1,12 +1,13 @@
 /** The one file that opens native code. */
 
 import { constants } from "node:os";
+import { unpacked } from "./native_package.ts";
 
 const SIG_DFL = null;
 const RLIMIT_CORE = 4;
 
-/** What `deno task native` builds. */
-const BUILD = new URL("../ffi/build/", import.meta.url);
+/** What `deno task native` builds, in a checkout. */
+const BUILD = new URL("../ffi/build", import.meta.url);
 
 /**
  * Ends this process by `signal` as if it had never been handled, without a core file of our own.
@@ -30,20 +31,35 @@ export function dieBy(signal: Deno.Signal): void {
  * Becomes the supervisor with these arguments, under the same pid. Returns only where that is not
  * possible: then it says why.
  */
-export function becomeSupervisor(args: readonly (string | Uint8Array)[]): string {
-  if (BUILD.protocol !== "file:") return "the native supervisor is not part of this package";
-  const supervisor = decodeURIComponent(`${BUILD.pathname}service-supervisor`);
+export async function becomeSupervisor(
+  args: readonly (string | Uint8Array)[],
+  env: Record<string, string>,
+): Promise<string> {
+  if (BUILD.protocol === "file:") {
+    const why = execute(decodeURIComponent(BUILD.pathname), args);
+    return `the native supervisor is not built, or not for this system (deno task native): ${why}`;
+  }
+  const reasons: string[] = [];
+  for await (const folder of unpacked(env)) {
+    reasons.push(folder instanceof Error ? folder.message : execute(folder, args));
+  }
+  return reasons.join("; ");
+}
+
+/** Becomes the supervisor in `folder`, or says why not. */
+function execute(folder: string, args: readonly (string | Uint8Array)[]): string {
+  const supervisor = `${folder}/service-supervisor`;
   try {
-    const library = Deno.dlopen(new URL("libservice.so", BUILD), {
+    const library = Deno.dlopen(`${folder}/libservice.so`, {
       service_exec: { parameters: ["buffer", "buffer", "u64"], result: "i32" },
     });
     const words = terminated([supervisor, ...args]);
     const path = terminated([supervisor]);
     const errno = -library.symbols.service_exec(path, words, BigInt(words.length));
     library.close();
-    return `the native supervisor does not start (errno ${errno})`;
-  } catch {
-    return "the native supervisor is not built: deno task native";
+    return `${supervisor} does not start (errno ${errno})`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 
