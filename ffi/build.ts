@@ -117,12 +117,15 @@ function modified(path: string): number {
 async function main(): Promise<void> {
   if (Deno.build.os !== "linux") return console.error("native: nothing to build for this platform");
   const packaged = Deno.args.includes("--package");
+  const folder = `${BUILD}/package`;
   for (const architecture of packaged ? ARCHITECTURES : [Deno.build.arch]) {
     if (!await buildFor(architecture)) {
       console.error(`native: no C compiler for ${architecture}: nothing is built for it`);
+      // What is there of an earlier time is not of these sources.
+      if (packaged) await Deno.remove(`${folder}/${architecture}.ts`).catch(() => {});
     } else if (packaged) {
       await writePackage(architecture, {
-        folder: `${BUILD}/package`,
+        folder,
         products: Object.keys(PRODUCTS).map((name) => `${folderFor(architecture)}/${name}`),
       });
     }

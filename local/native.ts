@@ -29,7 +29,7 @@ export function dieBy(signal: Deno.Signal): void {
 
 /**
  * Becomes the supervisor with these arguments, under the same pid. Returns only where that is not
- * possible: then it says why.
+ * possible: then it says why, of several reasons that of the best place.
  */
 export async function becomeSupervisor(
   args: readonly (string | Uint8Array)[],
@@ -39,11 +39,12 @@ export async function becomeSupervisor(
     const why = execute(decodeURIComponent(BUILD.pathname), args);
     return `the native supervisor is not built, or not for this system (deno task native): ${why}`;
   }
-  const reasons: string[] = [];
+  let first: string | undefined;
   for await (const folder of unpacked(env)) {
-    reasons.push(folder instanceof Error ? folder.message : execute(folder, args));
+    const why = folder instanceof Error ? folder.message : execute(folder, args);
+    first ??= why;
   }
-  return reasons.join("; ");
+  return first ?? "";
 }
 
 /** Becomes the supervisor in `folder`, or says why not. */
@@ -59,7 +60,8 @@ function execute(folder: string, args: readonly (string | Uint8Array)[]): string
     library.close();
     return `${supervisor} does not start (errno ${errno})`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const text = error instanceof Error ? error.message : String(error);
+    return text.replace("Could not open library: ", "");
   }
 }
 
