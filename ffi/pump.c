@@ -23,6 +23,9 @@
 /* What one step moves at most, so that each stream gets its turn. */
 #define STEP (1u << 20)
 
+/* What the pipes hold in a flood: what comes while we let it gather, at several GB/s. */
+#define WIDE (1 << 20)
+
 static bool is_kind(int fd, mode_t kind) {
     struct stat st;
     return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == kind;
@@ -57,59 +60,79 @@ static void give_up(struct pump *p) {
     close_out(p);
 }
 
-void pump_watch(const struct pump *p, struct pollfd watched[2]) {
+bool pump_watch(const struct pump *p, struct pollfd watched[2]) {
+    bool in = !p->blocked && !p->gathers, out = !p->gathers;
     /* An `out` without events still tells when its reader is gone. */
-    watched[0] = (struct pollfd){p->blocked ? -1 : p->in, POLLIN, 0};
-    watched[1] = (struct pollfd){p->out, p->blocked ? POLLOUT : 0, 0};
+    watched[0] = (struct pollfd){in ? p->in : -1, POLLIN, 0};
+    watched[1] = (struct pollfd){out ? p->out : -1, p->blocked ? POLLOUT : 0, 0};
+    return p->gathers;
+}
+
+static size_t waiting(const struct pump *p) {
+    int bytes = 0;
+    return p->in < 0 || ioctl(p->in, FIONREAD, &bytes) < 0 ? 0 : (size_t)bytes;
 }
 
 bool pump_is_idle(const struct pump *p) {
-    int waiting = 0;
-    if (p->from < p->to) return false;
-    return p->in < 0 || ioctl(p->in, FIONREAD, &waiting) < 0 || waiting == 0;
+    return p->from == p->to && waiting(p) == 0;
 }
 
-/* Whether the ring may have these bytes, of which `waiting` bytes more are behind them. */
-static bool worth_copying(struct pump *p, size_t length, int waiting) {
+static void give_credit(struct pump *p) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     if (p->at_ns) p->credit += (double)(now_ns - p->at_ns) / 1e9 * COPY_RATE;
     if (p->credit > COPY_BURST) p->credit = COPY_BURST;
     p->at_ns = now_ns;
-    if (p->credit < (double)length && waiting > COPY_TAIL) return false;
-    p->credit -= (double)length;
-    return true;
 }
 
-/* Takes `length` bytes that were handed on out of the pipe. */
-static void consume(struct pump *p, size_t length) {
-    static int nowhere = -1;
-    int waiting = 0;
-    if (ioctl(p->in, FIONREAD, &waiting) < 0) waiting = 0;
-    if (nowhere < 0) nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    bool copies = p->stream != NO_RING && worth_copying(p, length, waiting - (int)length);
+/* How many of the waiting bytes may pass unseen. */
+static size_t passable(struct pump *p) {
+    size_t bytes = waiting(p);
+    if (p->stream == NO_RING) return bytes;
+    give_credit(p);
+    return bytes <= COPY_TAIL || (double)bytes <= p->credit ? 0 : bytes - COPY_TAIL;
+}
+
+static bool floods(const struct pump *p) {
+    return p->credit < COPY_BURST / 2;
+}
+
+static void widen_pipe(int fd) {
+    if (fcntl(fd, F_GETPIPE_SZ) < WIDE) fcntl(fd, F_SETPIPE_SZ, WIDE);
+}
+
+static void widen(struct pump *p) {
+    if (p->wide) return;
+    p->wide = true;
+    widen_pipe(p->in);
+    widen_pipe(p->out);
+}
+
+/* Takes `length` bytes that were handed on out of the pipe, and shows them. */
+static void show(struct pump *p, size_t length) {
+    p->credit = p->credit > (double)length ? p->credit - (double)length : 0;
     while (length > 0) {
-        ssize_t n = -1;
-        if (!copies) n = splice(p->in, NULL, nowhere, NULL, length, 0);
-        if (!copies && n > 0 && p->stream != NO_RING) ring_skip((size_t)n);
-        if (n <= 0) {
-            n = read(p->in, p->buffer, length < PUMP_BUFFER ? length : PUMP_BUFFER);
-            if (n < 0 && errno == EINTR) continue;
-            if (n <= 0) return;
-            if (p->stream != NO_RING) ring_write(p->stream, p->buffer, (size_t)n);
-        }
+        ssize_t n = read(p->in, p->buffer, length < PUMP_BUFFER ? length : PUMP_BUFFER);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return;
+        if (p->stream != NO_RING) ring_write(p->stream, p->buffer, (size_t)n);
         length -= (size_t)n;
     }
 }
 
 static bool move_pages(struct pump *p, bool hung_up) {
-    ssize_t n = tee(p->in, p->out, STEP, SPLICE_F_NONBLOCK);
+    size_t pass = passable(p);
+    ssize_t n = pass > 0 ? splice(p->in, NULL, p->out, NULL, pass, SPLICE_F_NONBLOCK)
+                         : tee(p->in, p->out, STEP, SPLICE_F_NONBLOCK);
     /* With `out` full, tee does not tell the end of `in`. */
     if (n < 0 && errno == EAGAIN && hung_up && pump_is_idle(p)) n = 0;
     if (n > 0) {
         p->blocked = false;
-        consume(p, (size_t)n);
+        if (pass == 0) show(p, (size_t)n);
+        else if (p->stream != NO_RING) ring_skip((size_t)n);
+        p->gathers = floods(p);
+        if (p->gathers) widen(p);
         return true;
     }
     if (n == 0) {
@@ -168,7 +191,8 @@ static bool drain(struct pump *p) {
 }
 
 bool pump_move(struct pump *p, const struct pollfd watched[2]) {
-    bool moved = false;
+    bool moved = false, gathered = p->gathers;
+    p->gathers = false;
     if (p->out < 0) return false;
     if (watched[1].revents & (POLLERR | POLLNVAL)) {
         give_up(p);
@@ -176,7 +200,8 @@ bool pump_move(struct pump *p, const struct pollfd watched[2]) {
     }
     if (p->from < p->to) {
         if (watched[1].revents || !p->blocked) moved = drain(p);
-    } else if (p->in >= 0 && (watched[0].revents || (p->blocked && watched[1].revents))) {
+    } else if (p->in >= 0 &&
+               (gathered || watched[0].revents || (p->blocked && watched[1].revents))) {
         if (p->tees) return move_pages(p, watched[0].revents & POLLHUP);
         p->blocked = false;
         if (fill(p)) moved = drain(p) || true;

@@ -12,6 +12,10 @@
 #define PUMP_BUFFER (64u << 10)
 #define NO_RING UINT32_MAX
 
+/* A flood is moved in few large steps: with a wake-up for every write, writer, pump and reader would
+ * spend on changing places what they need for the bytes. What is no flood never waits. */
+#define PUMP_GATHER_NS 100000
+
 struct pump {
     int in, out;        /* -1 once closed */
     uint32_t stream;    /* of the ring, or NO_RING */
@@ -22,15 +26,17 @@ struct pump {
     bool crlf;          /* what we say ourselves on a terminal in raw mode */
     size_t from, to;    /* what of `buffer` is still to be written */
     char *buffer;       /* PUMP_BUFFER bytes */
-    double credit;      /* bytes that may be copied to the ring now */
+    double credit;      /* bytes that may be copied to the ring now; little is left in a flood */
     uint64_t at_ns;     /* when credit was last given */
+    bool wide;          /* both pipes have been made larger */
+    bool gathers;       /* in a flood: lets bytes gather before the next step */
 };
 
 /* Prepares a pump; `in` must not block. */
 void pump_open(struct pump *p, int in, int out, uint32_t stream);
 
-/* Fills the two entries that poll() is to watch. */
-void pump_watch(const struct pump *p, struct pollfd watched[2]);
+/* Fills the two entries that poll() is to watch. Returns whether it is to wait PUMP_GATHER_NS only. */
+bool pump_watch(const struct pump *p, struct pollfd watched[2]);
 
 /* Moves what can be moved after poll() looked, closes what has ended. Returns whether any moved. */
 bool pump_move(struct pump *p, const struct pollfd watched[2]);

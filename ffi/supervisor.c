@@ -35,9 +35,6 @@
 /* How often we look whether the shell has put us to the foreground: it does not say so. */
 #define FOREGROUND_MS 200
 
-/* How much may wait between the workload and its reader, beside what their own pipe holds. */
-#define PIPE_BYTES (256 << 10)
-
 enum { OUTPUT, ERRORS, KEYBOARD, WATCHER, PUMPS };
 
 static struct workload workload = {.terminal = -1, .reports = -1};
@@ -117,8 +114,6 @@ static void pass_pipe(int fd) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0) return;
     unblock(ends[0]);
-    /* Where both sides are in full flight, fewer and larger steps cost less than the copying. */
-    fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
     workload.fds[fd] = ends[1];
     pump_open(&pumps[fd - 1], ends[0], fcntl(fd, F_DUPFD_CLOEXEC, 3), (uint32_t)fd);
 }
@@ -178,11 +173,13 @@ static void follow_all(void) {
 /* Moves what there is, once; waits for it at most `timeout` milliseconds. */
 static bool move(int timeout, struct pollfd *others, nfds_t other_count) {
     struct pollfd watched[2 * PUMPS + 2];
-    bool moved = false;
-    for (int i = 0; i < PUMPS; i++) pump_watch(&pumps[i], &watched[2 * i]);
+    bool moved = false, gathers = false;
+    for (int i = 0; i < PUMPS; i++) gathers |= pump_watch(&pumps[i], &watched[2 * i]);
     if (!terminal_is_raw()) watched[2 * KEYBOARD].fd = -1;
     memcpy(watched + 2 * PUMPS, others, other_count * sizeof *others);
-    poll(watched, 2 * PUMPS + other_count, timeout);
+    struct timespec wait = {timeout / 1000, timeout % 1000 * 1000000L};
+    if (gathers && timeout != 0) wait = (struct timespec){0, PUMP_GATHER_NS};
+    ppoll(watched, 2 * PUMPS + other_count, gathers || timeout >= 0 ? &wait : NULL, NULL);
     memcpy(others, watched + 2 * PUMPS, other_count * sizeof *others);
     pumps[WATCHER].crlf = terminal_is_raw();
     for (int i = 0; i < PUMPS; i++)
