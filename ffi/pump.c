@@ -210,6 +210,16 @@ bool pump_move(struct pump *p, const struct pollfd watched[2]) {
     return moved;
 }
 
+void pump_put(struct pump *p, const char *bytes, size_t length) {
+    memmove(p->buffer, p->buffer + p->from, p->to - p->from);
+    p->to -= p->from;
+    p->from = 0;
+    if (length > PUMP_BUFFER - p->to) length = PUMP_BUFFER - p->to;
+    memcpy(p->buffer + p->to, bytes, length);
+    p->to += length;
+    drain(p);
+}
+
 void follow_open(struct follower *f, int fd, uint32_t stream) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

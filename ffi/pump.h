@@ -41,6 +41,9 @@ bool pump_watch(const struct pump *p, struct pollfd watched[2]);
 /* Moves what can be moved after poll() looked, closes what has ended. Returns whether any moved. */
 bool pump_move(struct pump *p, const struct pollfd watched[2]);
 
+/* Hands on bytes that did not come through `in`. */
+void pump_put(struct pump *p, const char *bytes, size_t length);
+
 /* Whether all that was written so far has been handed on. */
 bool pump_is_idle(const struct pump *p);
 

@@ -196,7 +196,9 @@ static void move_what_is_there(void) {
 /* ---- The terminal ---- */
 
 static void take_foreground(void) {
+    char line[TERMINAL_LINE];
     if (tty < 0 || ended || terminal_is_raw() || !terminal_is_ours(tty)) return;
+    for (size_t n; (n = terminal_typed(tty, line)) > 0;) pump_put(&pumps[KEYBOARD], line, n);
     terminal_raw(tty);
     terminal_copy_size(tty, pumps[OUTPUT].in);
 }

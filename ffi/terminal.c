@@ -2,6 +2,7 @@
 #include "terminal.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -57,6 +58,22 @@ bool terminal_is_ours(int fd) {
     pid_t foreground = tcgetpgrp(fd);
     /* Not our controlling terminal: there is no background. */
     return foreground < 0 || foreground == getpgrp();
+}
+
+static bool ends_line(char last, const struct termios *modes) {
+    cc_t byte = (cc_t)last;
+    return byte == '\n' || (byte != 0 && (byte == modes->c_cc[VEOL] || byte == modes->c_cc[VEOL2]));
+}
+
+size_t terminal_typed(int fd, char line[TERMINAL_LINE]) {
+    struct termios modes;
+    struct pollfd typed = {fd, POLLIN, 0};
+    if (tcgetattr(fd, &modes) < 0 || !(modes.c_lflag & ICANON)) return 0;
+    if (poll(&typed, 1, 0) <= 0 || typed.revents != POLLIN) return 0;
+    ssize_t n = read(fd, line, TERMINAL_LINE - 1);
+    if (n < 0) return 0;
+    if (n == 0 || !ends_line(line[n - 1], &modes)) line[n++] = (char)modes.c_cc[VEOF];
+    return (size_t)n;
 }
 
 void terminal_raw(int fd) {

@@ -103,6 +103,31 @@ test("Ctrl-Z stops it under an interactive shell, whose terminal is as before, a
   assert.match(shown, /code=5/);
 });
 
+for (
+  const [typed, read] of [
+    ["one\ntwo\n\x04", "one\\ntwo\\n"],
+    ["a\x04b\n\x04", "ab\\n"],
+    ["\x04", ""],
+  ] as const
+) {
+  test(`what was typed before it started is read once: ${JSON.stringify(typed)}`, async () => {
+    const read_all = `python3 -c 'import sys; print("read", repr(sys.stdin.read()))'`;
+    const script = `echo ready; until read -t 0; do :; done; exec ${SUPERVISOR} -- ${read_all}`;
+    const { shown, status } = await inTerminal(["bash", "-c", script], [
+      { expect: "ready" },
+      { send: typed },
+    ]);
+    assert.equal(status, 0);
+    assert(shown.endsWith(`read '${read}'\r\n`), shown);
+  });
+}
+
+test("a script without a terminal types an end before it starts", async () => {
+  if ((await shell("command -v script")).code !== 0) return;
+  const script = `script -qec "$S cat -v" /dev/null`;
+  assert.equal((await shell(`timeout 20 ${script}`)).code, 0);
+});
+
 test("a gigabyte passes a pipe unchanged", async () => {
   const made = "head -c 1G /dev/zero | openssl enc -aes-128-ctr -K 0 -iv 0 2> /dev/null";
   const { stdout } = await shell(`${made} | md5sum; ${made} | $S cat | md5sum`);
