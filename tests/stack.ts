@@ -1,8 +1,10 @@
 /** The whole stack as processes of its own: the hosted API, a key, and runs of `service-run`. */
 
 import { decode, type Shape, type Signals, signals } from "@service/core";
+import { type Ended, inTime, run, start } from "./command.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
+const PLAIN = { NO_COLOR: "1" };
 
 /** A hosted API on an embedded file, in a process that can be killed and started again. */
 export interface Hosted {
@@ -52,12 +54,12 @@ export async function checked<T>(response: Response, shape: Shape<T>): Promise<T
 
 /** A new key of `project` in the database that {@linkcode startHosted} keeps in `directory`. */
 export async function createKey(directory: string, project: string): Promise<string> {
-  const { stdout, success, stderr } = await deno(
-    ["edge/admin.ts", "create-key", "--project", project],
-    { SERVICE_DATABASE_URL: `file:${directory}/hosted.db` },
-  ).output();
-  if (!success) throw new Error(`no key: ${new TextDecoder().decode(stderr)}`);
-  return new TextDecoder().decode(stdout).trim();
+  const { status, stdout, stderr } = await run(
+    deno("edge/admin.ts", "create-key", "--project", project),
+    { ...PLAIN, SERVICE_DATABASE_URL: `file:${directory}/hosted.db` },
+  );
+  if (!status.success) throw new Error(`no key: ${stderr}`);
+  return stdout.trim();
 }
 
 /** A command under `service-run`. */
@@ -65,8 +67,8 @@ export interface Run extends AsyncDisposable {
   /** Base URL of the local endpoint, once it answers. */
   readonly url: Promise<string>;
   readonly process: Deno.ChildProcess;
-  /** How it ended, and all it wrote. */
-  readonly ended: Promise<{ status: Deno.CommandStatus; stdout: string; stderr: string }>;
+  /** How it ended, and all it wrote; an error where that takes longer than any test should. */
+  readonly ended: Promise<Ended>;
 }
 
 /** What a run gets beside the command. */
@@ -81,21 +83,17 @@ export interface RunOptions {
 /** Starts `command` under `service-run`. */
 export function startRun(command: string[], options: RunOptions): Run {
   const { directory, env = {}, flags = ["--listen-port", "0"] } = options;
-  const process = deno(["mod.ts", ...flags, "--", ...command], {
+  const started = start(deno("mod.ts", ...flags, "--", ...command), {
+    ...PLAIN,
     XDG_STATE_HOME: directory,
     SERVICE_DEBUG: "1",
     ...env,
-  }).spawn();
-  const stderr = collect(process.stderr);
-  const stdout = collect(process.stdout);
-  const url = stderr.match(/signals at (http:\S+)\/signals/);
-  // Who needs it awaits it; a run that is over before it says so has none.
-  url.catch(() => {});
-  const ended = process.status.then(async (status) => ({
-    status,
-    stdout: await stdout.all,
-    stderr: await stderr.all,
-  }));
+  });
+  const { process } = started;
+  const url = started.stderr.match(/signals at (http:\S+)\/signals/);
+  const ended = inTime(started, started.ended);
+  // Who needs them awaits them; a run that is over before it says where has no URL.
+  for (const promise of [url, ended]) promise.catch(() => {});
   return {
     process,
     url,
@@ -144,50 +142,12 @@ export async function until<T>(
 }
 
 async function startServer(env: Record<string, string>) {
-  const process = deno(["edge/main.ts"], env).spawn();
-  const stderr = collect(process.stderr);
-  collect(process.stdout);
-  return { process, url: await stderr.match(/listening on (http:\S+)/) };
+  const server = start(deno("edge/main.ts"), { ...PLAIN, ...env });
+  const { process } = server;
+  return { process, url: await inTime(server, server.stderr.match(/listening on (http:\S+)/)) };
 }
 
-function deno(args: string[], env: Record<string, string>): Deno.Command {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", ...args.map((arg, i) => i === 0 ? `${ROOT}${arg}` : arg)],
-    env: { NO_COLOR: "1", ...env },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  });
-}
-
-/** Reads a stream to its end; `match` resolves as soon as what was read matches. */
-function collect(stream: ReadableStream<Uint8Array>) {
-  let text = "";
-  const waiting: { pattern: RegExp; resolve: (found: string) => void }[] = [];
-  const look = () => {
-    for (const { pattern, resolve } of waiting) {
-      const found = pattern.exec(text)?.[1];
-      if (found) resolve(found);
-    }
-  };
-  const all = (async () => {
-    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
-      text += part;
-      look();
-    }
-    return text;
-  })();
-  return {
-    all,
-    async match(pattern: RegExp): Promise<string> {
-      const found = new Promise<string>((resolve) => waiting.push({ pattern, resolve }));
-      look();
-      return await Promise.race([
-        found,
-        all.then((text) => {
-          throw new Error(`Cannot find ${pattern} in what was written: ${text}`);
-        }),
-      ]);
-    },
-  };
+/** The words that run a file of ours. */
+function deno(file: string, ...args: string[]): string[] {
+  return [Deno.execPath(), "run", "-A", "--quiet", `${ROOT}${file}`, ...args];
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { RingReader } from "../local/ring.ts";
+import { run } from "./command.ts";
 import { startRun, until, watcherOf } from "./stack.ts";
 import { temporaryDirectory } from "../local/_testing.ts";
 
@@ -16,22 +17,16 @@ type Step = { expect: string } | { send: string } | { size: [number, number] } |
 
 /** Runs a command in a terminal of 30 rows and 100 columns. */
 async function inTerminal(command: string[], steps: Step[] = []) {
-  const { stdout } = await new Deno.Command("python3", {
-    args: [`${ROOT}tests/terminal.py`, JSON.stringify(command), JSON.stringify(steps)],
-    stderr: "inherit",
-  }).output();
-  return JSON.parse(new TextDecoder().decode(stdout)) as { shown: string; status: number };
+  const words = ["python3", `${ROOT}tests/terminal.py`];
+  const { stdout, stderr } = await run([...words, JSON.stringify(command), JSON.stringify(steps)]);
+  assert.equal(stderr, "");
+  return JSON.parse(stdout) as { shown: string; status: number };
 }
 
 /** Text that a shell prints, run by `bash` with `$S` for the supervisor. */
 async function shell(script: string) {
-  const { stdout, stderr, code, signal } = await new Deno.Command("bash", {
-    args: ["-c", script],
-    env: { S: `${SUPERVISOR} --` },
-    stdin: "null",
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { stdout: text(stdout), stderr: text(stderr), code, signal };
+  const { status, stdout, stderr } = await run(["bash", "-c", script], { S: `${SUPERVISOR} --` });
+  return { stdout, stderr, code: status.code };
 }
 
 const ISATTY =
@@ -212,12 +207,12 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   test(`${signal} of the watcher changes neither output nor exit code`, async () => {
     await using directory = await temporaryDirectory();
     const script = "for i in {1..20}; do echo $i; sleep 0.1; done; exit 9";
-    await using run = startRun(["bash", "-c", script], { directory: directory.path });
-    await run.url;
-    const watcher = await watcherOf(run);
-    assert.notEqual(watcher, run.process.pid);
+    await using work = startRun(["bash", "-c", script], { directory: directory.path });
+    await work.url;
+    const watcher = await watcherOf(work);
+    assert.notEqual(watcher, work.process.pid);
     Deno.kill(watcher, signal);
-    const { status, stdout } = await run.ended;
+    const { status, stdout } = await work.ended;
     if (signal === "SIGSTOP") Deno.kill(watcher, "SIGKILL");
     assert.equal(status.code, 9);
     assert.equal(stdout, Array.from({ length: 20 }, (_, i) => `${i + 1}\n`).join(""));
@@ -290,11 +285,9 @@ Deno.test("without the native part the workload runs just so, and the payload sa
     await Deno.copyFile(ROOT + file, `${path}/${file}`);
   }
   const args = ["--listen-port", "0", "--", "bash", "-c", "echo out; exit 7"];
-  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", "--no-lock", `${path}/mod.ts`, ...args],
-    env: { SERVICE_SNAPSHOT_FILE: `${path}/last.json` },
-  }).output();
-  assert.equal(code, 7);
-  assert.equal(new TextDecoder().decode(stdout), "out\n");
+  const words = [Deno.execPath(), "run", "-A", "--quiet", "--no-lock", `${path}/mod.ts`, ...args];
+  const { status, stdout } = await run(words, { SERVICE_SNAPSHOT_FILE: `${path}/last.json` });
+  assert.equal(status.code, 7);
+  assert.equal(stdout, "out\n");
   assert.match(await Deno.readTextFile(`${path}/last.json`), /native supervisor is not built/);
 });

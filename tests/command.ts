@@ -1,0 +1,127 @@
+/** Commands that tests start: all they write, and none outlasts a deadline. */
+
+/** More than any of them needs, and little beside what a hung test would cost. */
+const DEADLINE_MS = 60_000;
+
+/** How a command ended, and all it wrote. */
+export interface Ended {
+  status: Deno.CommandStatus;
+  stdout: string;
+  stderr: string;
+}
+
+/** A command that was started. */
+export interface Started {
+  readonly words: string[];
+  readonly process: Deno.ChildProcess;
+  readonly stdout: Written;
+  readonly stderr: Written;
+  readonly ended: Promise<Ended>;
+}
+
+/** What a command writes to one stream. */
+export interface Written {
+  /** So far. */
+  text(): string;
+  /** To its end. */
+  readonly all: Promise<string>;
+  /** The first group of `pattern`, as soon as what was written matches. */
+  match(pattern: RegExp): Promise<string>;
+}
+
+/** Starts a command that reads nothing. */
+export function start(words: string[], env: Record<string, string> = {}): Started {
+  const [command, ...args] = words;
+  const process = new Deno.Command(command!, {
+    args,
+    env,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const stdout = collect(process.stdout);
+  const stderr = collect(process.stderr);
+  const ended = process.status.then(async (status) => ({
+    status,
+    stdout: await stdout.all,
+    stderr: await stderr.all,
+  }));
+  return { words, process, stdout, stderr, ended };
+}
+
+/** Runs a command to its end. */
+export async function run(words: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const started = start(words, env);
+  return await inTime(started, started.ended);
+}
+
+/**
+ * What `work` gives.
+ *
+ * @throws {Error} If it takes too long: then the command is killed, with all it has started.
+ */
+export async function inTime<T>(started: Started, work: Promise<T>): Promise<T> {
+  const { words, process, stdout, stderr } = started;
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    killTree(process.pid);
+    const written = `stdout: ${stdout.text()}\nstderr: ${stderr.text()}`;
+    const what = `Cannot wait longer than ${DEADLINE_MS / 1_000} s for: ${words.join(" ")}`;
+    late.reject(new Error(`${what}\n${written}`));
+  }, DEADLINE_MS);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function killTree(pid: number): void {
+  for (const child of childrenOf(pid)) killTree(child);
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
+    return children.trim().split(" ").filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function collect(stream: ReadableStream<Uint8Array>): Written {
+  let text = "";
+  const waiting: { pattern: RegExp; resolve: (found: string) => void }[] = [];
+  const look = () => {
+    for (const { pattern, resolve } of waiting) {
+      const found = pattern.exec(text)?.[1];
+      if (found) resolve(found);
+    }
+  };
+  const all = (async () => {
+    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      look();
+    }
+    return text;
+  })();
+  return {
+    text: () => text,
+    all,
+    async match(pattern) {
+      const found = new Promise<string>((resolve) => waiting.push({ pattern, resolve }));
+      look();
+      return await Promise.race([
+        found,
+        all.then((text) => {
+          throw new Error(`Cannot find ${pattern} in what was written: ${text}`);
+        }),
+      ]);
+    },
+  };
+}
