@@ -158,6 +158,51 @@ os.write(1, b"12345"); os.lseek(1, 1, 0); os.write(1, b"x")' > ${file}.2`);
   assert.equal(await Deno.readTextFile(`${file}.2`), "1x345");
 });
 
+test("a socket is written to its end, and tells when its reader leaves", async () => {
+  const program = `import hashlib, socket, subprocess, sys
+for limit, *command in ((1 << 30, "bash", "-c", "seq 1000000; exit 3"), (1000, "yes")):
+    ours, theirs = socket.socketpair()
+    run = subprocess.Popen(sys.argv[1:] + command, stdout=theirs)
+    theirs.close()
+    got = b""
+    while len(got) < limit and (part := ours.recv(65536)):
+        got += part
+    ours.close()
+    print(run.wait(), hashlib.md5(got).hexdigest() if limit > 1000 else "")`;
+  const { stdout } = await shell(`seq 1000000 | md5sum; python3 -c '${program}' $S`);
+  const [plain, ...passed] = stdout.split("\n");
+  assert.deepEqual(passed, [`3 ${plain!.split(" ")[0]}`, "-13 ", ""]);
+});
+
+test("three terminals stay three", async () => {
+  const program = `import os, pty, subprocess, sys
+pairs = [pty.openpty() for _ in range(3)]
+command = "[ -t 0 -a -t 1 -a -t 2 ] || exit; read line; echo got $line; echo wrong >&2; exit 3"
+run = subprocess.Popen([*sys.argv[1:], "bash", "-c", command], **dict(
+    zip(("stdin", "stdout", "stderr"), (slave for _, slave in pairs))))
+for _, slave in pairs[1:]: os.close(slave)
+os.write(pairs[0][0], b"hello\\n")
+def shown(master):
+    text = b""
+    try:
+        while part := os.read(master, 4096): text += part
+    except OSError: pass
+    return text.decode()
+print(*(repr(shown(master)) for master, _ in pairs[1:]), run.wait())`;
+  const { stdout } = await shell(`python3 -c '${program}' $S`);
+  assert.equal(stdout, "'got hello\\r\\n' 'wrong\\r\\n' 3\n");
+});
+
+test("nohup keeps the workload from a hang-up and its output in nohup.out", async () => {
+  await using directory = await temporaryDirectory();
+  const script = "echo out; kill -HUP $$ $PPID; echo err >&2";
+  const { status } = await inTerminal(
+    ["bash", "-c", `cd ${directory.path}; nohup ${SUPERVISOR} -- bash -c '${script}'`],
+  );
+  assert.equal(status, 0);
+  assert.match(await Deno.readTextFile(`${directory.path}/nohup.out`), /^out\nerr\n$/m);
+});
+
 test("descriptors that were given are passed on, and no others", async () => {
   const list = "ls /proc/self/fd | tr '\\n' ' '";
   const { stdout } = await shell(`bash -c "${list}"; echo; $S bash -c "${list}" 2>&1`);
@@ -203,21 +248,65 @@ test("orphans are reaped where it is the first process", async () => {
   assert.equal((await shell(`${unshare} $S bash -c '${orphans}' | cat`)).stdout, "0\n");
 });
 
+/** How long the supervisor waits at the end for a watcher that does not answer, and some more. */
+const PATIENCE_MS = { SIGKILL: 2_000, SIGSTOP: 6_000 };
+
 for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   test(`${signal} of the watcher changes neither output nor exit code`, async () => {
     await using directory = await temporaryDirectory();
-    const script = "for i in {1..20}; do echo $i; sleep 0.1; done; exit 9";
+    const go = `${directory.path}/go`;
+    const script =
+      `until [ -e ${go} ]; do sleep 0.01; done; head -c 50M /dev/zero | tr '\\0' x; exit 9`;
     await using work = startRun(["bash", "-c", script], { directory: directory.path });
     await work.url;
     const watcher = await watcherOf(work);
     assert.notEqual(watcher, work.process.pid);
     Deno.kill(watcher, signal);
+    await Deno.writeTextFile(go, "");
+    const from_ms = performance.now();
     const { status, stdout } = await work.ended;
+    const took_ms = performance.now() - from_ms;
     if (signal === "SIGSTOP") Deno.kill(watcher, "SIGKILL");
     assert.equal(status.code, 9);
-    assert.equal(stdout, Array.from({ length: 20 }, (_, i) => `${i + 1}\n`).join(""));
+    assert.equal(stdout.length, 50 << 20);
+    assert.match(stdout, /^x*$/);
+    assert(took_ms < PATIENCE_MS[signal], `ended after ${took_ms} ms`);
   });
 }
+
+test("a supervisor killed at any moment leaves a ring of whole records", async () => {
+  await using directory = await temporaryDirectory();
+  // To a socket all is copied to the ring: there the supervisor spends much of its time writing it.
+  const program = `import os, random, socket, subprocess, sys, time
+supervisor, directory = sys.argv[1:]
+for i in range(1, 61):
+    copy = f"{directory}/{i}"
+    watch = f": > {copy}.up; cat > /dev/null; cat /proc/self/fd/3 > {copy}.part; mv {copy}.part {copy}"
+    ours, theirs = socket.socketpair()
+    reader = subprocess.Popen(["cat"], stdin=ours, stdout=subprocess.DEVNULL)
+    run = subprocess.Popen([supervisor, "--watch", "3", "bash", "-c", watch, "--", "yes", "012345"],
+                           stdout=theirs)
+    ours.close(), theirs.close()
+    while not os.path.exists(copy + ".up"): time.sleep(0.001)
+    time.sleep(random.random() / 20)
+    run.kill(), run.wait(), reader.wait()
+    while not os.path.exists(copy): time.sleep(0.01)`;
+  await shell(`python3 -c '${program}' ${SUPERVISOR} ${directory.path}`);
+  const line = "012345\n";
+  for (let i = 1; i <= 60; i++) {
+    using file = await Deno.open(`${directory.path}/${i}`);
+    const reader = new RingReader(file);
+    const texts = reader.read().map(({ bytes }) => new TextDecoder().decode(bytes));
+    const size = texts.reduce((sum, { length }) => sum + length, 0);
+    const end = reader.lost + size;
+    // Nothing in between was lost but in a flood, so each must stand at its own place of a line.
+    for (const text of texts) {
+      const first = line.indexOf(text[0]!);
+      assert.equal(text, line.repeat(text.length / 7 + 2).slice(first, first + text.length));
+    }
+    if (size > 0) assert.equal(texts.at(-1)!.at(-1), line[(end - 1) % 7]);
+  }
+});
 
 test("the ring has all that a reader took in time, and counts what it did not", async () => {
   await using directory = await temporaryDirectory();
