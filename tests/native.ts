@@ -1,0 +1,38 @@
+/** What the tests of the native supervisor share. */
+
+import assert from "node:assert/strict";
+import { run } from "./command.ts";
+
+/** The checkout. */
+export const ROOT = new URL("..", import.meta.url).pathname;
+
+/** The native supervisor. */
+export const SUPERVISOR = `${ROOT}ffi/build/service-supervisor`;
+
+const built = await Deno.stat(SUPERVISOR).then(() => true, () => false);
+
+/** A test of the native part: there is none without a compiler. */
+export function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !built, fn });
+}
+
+/** What is done with a terminal, or waited for. */
+export type Step =
+  | { expect: string }
+  | { send: string }
+  | { size: [number, number] }
+  | { pause: number };
+
+/** Runs a command in a terminal of 30 rows and 100 columns. */
+export async function inTerminal(command: string[], steps: Step[] = []) {
+  const words = ["python3", `${ROOT}tests/terminal.py`];
+  const { stdout, stderr } = await run([...words, JSON.stringify(command), JSON.stringify(steps)]);
+  assert.equal(stderr, "");
+  return JSON.parse(stdout) as { shown: string; status: number };
+}
+
+/** Text that a shell prints, run by `bash` with `$S` for the supervisor. */
+export async function shell(script: string) {
+  const { status, stdout, stderr } = await run(["bash", "-c", script], { S: `${SUPERVISOR} --` });
+  return { stdout, stderr, code: status.code };
+}

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { inTerminal, shell, SUPERVISOR, test } from "./native.ts";
+import { temporaryDirectory } from "../local/_testing.ts";
+
+const ISATTY =
+  `python3 -c 'import os; os.write(%, str([os.isatty(i) for i in range(3)]).encode())'`;
+for (
+  const [redirections, fd, expected] of [
+    ["", 1, "[True, True, True]"],
+    ["< /dev/null", 1, "[False, True, True]"],
+    ["2> /dev/null", 1, "[True, True, False]"],
+    ["| cat", 1, "[True, False, True]"],
+    ["2>&1 | cat", 1, "[True, False, False]"],
+    ["> /dev/null", 2, "[True, False, True]"],
+  ] as const
+) {
+  test(`a terminal stays one, a pipe stays one: ${redirections || "all three"}`, async () => {
+    const script = `${SUPERVISOR} -- ${ISATTY.replace("%", String(fd))} ${redirections}`;
+    assert.equal((await inTerminal(["bash", "-c", script])).shown, expected);
+  });
+}
+
+test("the terminal has the size of ours, also when that changes", async () => {
+  const script =
+    "stty size; trap 'stty size; exit 3' WINCH; echo ready; while :; do sleep .1; done";
+  const { shown, status } = await inTerminal(
+    [SUPERVISOR, "--", "bash", "-c", script],
+    [{ expect: "ready" }, { size: [41, 123] }],
+  );
+  assert.match(shown, /41 123\r\n$/);
+  assert.equal(status >> 8, 3);
+});
+
+test("every byte passes a terminal in raw mode both ways", async () => {
+  const all = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)).join("");
+  const program = "import os, sys, tty; tty.setraw(0); os.write(1, b'ready'); got = b''\n" +
+    "while len(got) < 256: got += os.read(0, 256)\n" +
+    "os.write(1, got)";
+  const { shown } = await inTerminal([SUPERVISOR, "--", "python3", "-c", program], [
+    { expect: "ready" },
+    { send: all },
+  ]);
+  assert.equal(shown, `ready${all}`);
+});
+
+test("Ctrl-C ends what does not handle it, by SIGINT", async () => {
+  const { status } = await inTerminal(
+    [SUPERVISOR, "--", "bash", "-c", "echo ready; exec sleep 100"],
+    [{ expect: "ready" }, { send: "\x03" }],
+  );
+  assert.equal(status & 127, 2);
+});
+
+test("Ctrl-Z stops it under an interactive shell, whose terminal is as before, and fg goes on", async () => {
+  const { shown } = await inTerminal(["bash", "--norc", "--noediting", "-i"], [
+    { send: `PS1=; ${SUPERVISOR} -- python3 -i -c 'print("rea" "dy")'\n` },
+    { expect: "ready" },
+    { send: "\x1a" },
+    { expect: "Stopped" },
+    { send: "stty -a | grep -ow icanon; echo be'fore'\n" },
+    { expect: "before" },
+    { send: "fg\n" },
+    { expect: "python3" },
+    { send: "print(6 * 7)\n" },
+    { expect: "42" },
+    { send: "exit(5)\n" },
+    { pause: 0.5 },
+    { send: "echo code=$?; exit\n" },
+  ]);
+  assert.match(shown, /\r\nicanon\r\n/);
+  assert.match(shown, /code=5/);
+});
+
+for (
+  const [typed, read] of [
+    ["one\ntwo\n\x04", "one\\ntwo\\n"],
+    ["a\x04b\n\x04", "ab\\n"],
+    ["\x04", ""],
+  ] as const
+) {
+  test(`what was typed before it started is read once: ${JSON.stringify(typed)}`, async () => {
+    const read_all = `python3 -c 'import sys; print("read", repr(sys.stdin.read()))'`;
+    const script = `echo ready; until read -t 0; do :; done; exec ${SUPERVISOR} -- ${read_all}`;
+    const { shown, status } = await inTerminal(["bash", "-c", script], [
+      { expect: "ready" },
+      { send: typed },
+    ]);
+    assert.equal(status, 0);
+    assert(shown.endsWith(`read '${read}'\r\n`), shown);
+  });
+}
+
+test("a script without a terminal types an end before it starts", async () => {
+  if ((await shell("command -v script")).code !== 0) return;
+  const script = `script -qec "$S cat -v" /dev/null`;
+  assert.equal((await shell(`timeout 20 ${script}`)).code, 0);
+});
+
+test("three terminals stay three", async () => {
+  const program = `import os, pty, subprocess, sys
+pairs = [pty.openpty() for _ in range(3)]
+command = "[ -t 0 -a -t 1 -a -t 2 ] || exit; read line; echo got $line; echo wrong >&2; exit 3"
+run = subprocess.Popen([*sys.argv[1:], "bash", "-c", command], **dict(
+    zip(("stdin", "stdout", "stderr"), (slave for _, slave in pairs))))
+for _, slave in pairs[1:]: os.close(slave)
+os.write(pairs[0][0], b"hello\\n")
+def shown(master):
+    text = b""
+    try:
+        while part := os.read(master, 4096): text += part
+    except OSError: pass
+    return text.decode()
+print(*(repr(shown(master)) for master, _ in pairs[1:]), run.wait())`;
+  const { stdout } = await shell(`python3 -c '${program}' $S`);
+  assert.equal(stdout, "'got hello\\r\\n' 'wrong\\r\\n' 3\n");
+});
+
+test("nohup keeps the workload from a hang-up and its output in nohup.out", async () => {
+  await using directory = await temporaryDirectory();
+  const script = "echo out; kill -HUP $$ $PPID; echo err >&2";
+  const { status } = await inTerminal(
+    ["bash", "-c", `cd ${directory.path}; nohup ${SUPERVISOR} -- bash -c '${script}'`],
+  );
+  assert.equal(status, 0);
+  assert.match(await Deno.readTextFile(`${directory.path}/nohup.out`), /^out\nerr\n$/m);
+});
