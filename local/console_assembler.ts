@@ -1,12 +1,12 @@
 /** The lines of one stream, told apart by process and assembled to findings. */
 
-import type { Block, Finding } from "./console_block.ts";
-import { openStack } from "./console_javascript.ts";
+import type { Block, Finding, LineContext } from "./console_block.ts";
+import { openStack, openToldStack } from "./console_javascript.ts";
 import { bodyOf, type LogRecord, parseLog } from "./console_levels.ts";
 import { openNative, openReport } from "./console_natives.ts";
 import { openGoPanic, openRustPanic } from "./console_panics.ts";
 import { splitPrefix } from "./console_prefix.ts";
-import { openTraceback, openWarning } from "./console_python.ts";
+import { openSyntaxError, openTraceback, openWarning } from "./console_python.ts";
 
 /** Lines of other processes after which an open block is taken to have ended. */
 const MAX_FOREIGN_LINES = 1_000;
@@ -48,8 +48,13 @@ export class Assembler {
     const body = record && bodyOf(text, record);
     // The record may be one more line of a traceback that a logger writes record by record.
     const own = record?.key ? this.#open.get(`${mark}\0${record.key}`) : undefined;
-    const taken = own && body !== null && this.#offer(own, body, false, time_ns) ||
-      this.#offer(this.#open.get(`${mark}\0`), text, record !== null, time_ns);
+    const taken = own && body !== null &&
+        this.#offer(own, body, { isLog: false, time_ns, opens: () => true }) ||
+      this.#offer(this.#open.get(`${mark}\0`), text, {
+        isLog: record !== null,
+        time_ns,
+        opens: () => (openTraceback(text) ?? this.#openOther(text, record)) !== undefined,
+      });
     if (!taken) this.#start({ mark, pid, text, record, body, time_ns });
     this.#age();
   }
@@ -62,9 +67,9 @@ export class Assembler {
   }
 
   /** Whether the open block took the line. */
-  #offer(open: Open | undefined, text: string, isLog: boolean, time_ns: bigint): boolean {
+  #offer(open: Open | undefined, text: string, { time_ns, ...line }: Offered): boolean {
     if (!open) return false;
-    const answer = open.block.take(text, isLog);
+    const answer = open.block.take(text, { ...line, pause_ns: time_ns - open.touched_ns });
     if (answer === "took" || answer === "completed") {
       open.touched_ns = time_ns;
       open.foreign = 0;
@@ -81,7 +86,7 @@ export class Assembler {
    */
   #announced(open: Open, text: string): boolean {
     return open.record?.level === "error" && openTraceback(text) !== undefined &&
-      open.block.finding().exception === "";
+      open.block.finding()?.exception === "";
   }
 
   #start(line: Start): void {
@@ -91,7 +96,7 @@ export class Assembler {
         (!record || record.key === announcing.record.key)
       ? announcing
       : undefined;
-    const traceback = openTraceback(record ? body! : text, before?.block.finding());
+    const traceback = openTraceback(record ? body! : text, before?.block.finding() ?? undefined);
     const keys = [`${mark}\0`];
     if (traceback) {
       if (record?.key) keys.push(`${mark}\0${record.key}`);
@@ -119,10 +124,11 @@ export class Assembler {
 
   #openOther(text: string, record: LogRecord | null): Block | undefined {
     const block = openReport(text) ?? openGoPanic(text) ?? openRustPanic(text) ??
-      openWarning(text) ?? openStack(text);
+      openSyntaxError(text) ?? openWarning(text) ?? openStack(text);
     if (block) return block;
     if (record && record.level !== "other") return openRecord(record, record.level);
-    return record?.key ? undefined : openNative(record?.message ?? text);
+    if (record) return record.key ? undefined : openNative(record.message);
+    return openNative(text) ?? openToldStack(text);
   }
 
   #add(
@@ -159,8 +165,12 @@ export class Assembler {
 
   #tell(open: Pick<Open, "block" | "pid" | "log_ns">): void {
     const finding = open.block.finding();
-    this.#found({ ...finding, pid: finding.pid ?? open.pid }, open.log_ns);
+    if (finding) this.#found({ ...finding, pid: finding.pid ?? open.pid }, open.log_ns);
   }
+}
+
+interface Offered extends Omit<LineContext, "pause_ns"> {
+  time_ns: bigint;
 }
 
 interface Start {
@@ -177,7 +187,7 @@ function openRecord(record: LogRecord, level: Finding["level"]): Block {
   const { message, exception = "", pid } = record;
   const more: string[] = [];
   return {
-    take(text, isLog) {
+    take(text, { isLog }) {
       if (
         isLog || more.length >= 1_000 || !/^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more)/.test(text)
       ) {

@@ -15,12 +15,22 @@ export interface Finding {
 /** What a block did with a line: took it, took it as its last, let it pass, or had ended before it. */
 export type Answer = "took" | "completed" | "passed" | "ended";
 
+/** What a line is besides its text. */
+export interface LineContext {
+  /** Whether it is a log record of its own. */
+  isLog: boolean;
+  /** Time since the block's last line. */
+  pause_ns: bigint;
+  /** Whether it would open a block of its own. */
+  opens(): boolean;
+}
+
 /** Lines of one process that belong together. */
 export interface Block {
-  /** Offers the next line of its process; `isLog` when that line is a log record of its own. */
-  take(text: string, isLog: boolean): Answer;
-  /** What the lines say, once there are no more. */
-  finding(): Finding;
+  /** Offers the next line of its process. */
+  take(text: string, context: LineContext): Answer;
+  /** What the lines say, once there are no more; `null` where they turned out to say nothing. */
+  finding(): Finding | null;
 }
 
 /** Characters of one block that are held; further ones are only counted. */
@@ -87,6 +97,9 @@ export function simpleBlock(options: SimpleBlockOptions): Block {
       lines.push(text);
       return isLast ? "completed" : "took";
     },
-    finding: () => ({ level, message, exception: lines.count > 1 ? lines.text : "", pid }),
+    finding() {
+      const { text } = lines;
+      return { level, message, exception: text === first ? "" : text, pid };
+    },
   };
 }

@@ -1,6 +1,13 @@
 /** Python: tracebacks with their chains and groups, and the warnings module. */
 
-import { type Answer, type Block, type Finding, Lines, simpleBlock } from "./console_block.ts";
+import {
+  type Answer,
+  type Block,
+  type Finding,
+  type LineContext,
+  Lines,
+  simpleBlock,
+} from "./console_block.ts";
 
 const TRACEBACK =
   /^(?<before>.*?)(?<start>(?: {2}\+ Exception Group )?Traceback \(most recent call last\):)$/;
@@ -10,7 +17,12 @@ const CHAIN =
   /^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$/;
 const BOX = /^\s+[|+]/;
 const BOXED_EXCEPTION = /^ {2}\| ([^\s|+-].*)$/;
+const INDENTED = /^\s/;
 const RAISED = /^(?:(?:[A-Za-z_]\w*|<locals>)\.)*[A-Za-z_]\w*(?::(?: .*)?)?$/;
+
+/** Lines after an exception that are taken for its notes at most, and how fast they follow it. */
+const MAX_NOTES = 100;
+const NOTE_PAUSE_NS = 1_000_000n;
 
 /** Lines of PyTorch's messages that follow the first one. */
 export const CUDA_ADVICE =
@@ -48,8 +60,10 @@ class Traceback implements Block {
     if (start !== undefined) this.#begin(start);
   }
 
-  take(text: string, isLog: boolean): Answer {
-    if (isLog) return this.#state === "raised" || this.#state === "announced" ? "ended" : "passed";
+  take(text: string, context: LineContext): Answer {
+    if (context.isLog) {
+      return this.#state === "raised" || this.#state === "announced" ? "ended" : "passed";
+    }
     switch (this.#state) {
       case "announced":
         if (text.startsWith("future: <")) this.#lines.push(text);
@@ -61,13 +75,13 @@ class Traceback implements Block {
       case "boxes":
         if (!BOX.test(text)) {
           this.#state = "raised";
-          return this.#afterwards(text);
+          return this.#afterwards(text, context);
         }
         this.#raised ||= BOXED_EXCEPTION.exec(text)?.[1] ?? "";
         this.#lines.push(text);
         return "took";
       case "raised":
-        return this.#afterwards(text);
+        return this.#afterwards(text, context);
     }
   }
 
@@ -85,7 +99,7 @@ class Traceback implements Block {
   }
 
   #frame(text: string): Answer {
-    if (/^\s/.test(text)) {
+    if (INDENTED.test(text)) {
       this.#lines.push(text);
       return "took";
     }
@@ -95,17 +109,20 @@ class Traceback implements Block {
     this.#raised = text;
     this.#lines.push(text);
     this.#state = "raised";
+    this.#notes = 0;
     return "took";
   }
 
-  #afterwards(text: string): Answer {
+  #afterwards(text: string, context: LineContext): Answer {
     if (text === "") {
       this.#blanks++;
       return this.#blanks > 2 ? "ended" : "took";
     }
     const chained = CHAIN.test(text);
     const opens = /^(?: {2}\+ Exception Group )?Traceback \(/.test(text) && this.#chained;
-    if (!chained && !opens && !CUDA_ADVICE.test(text)) return "ended";
+    if (!chained && !opens && !CUDA_ADVICE.test(text) && !this.#isNote(text, context)) {
+      return "ended";
+    }
     for (; this.#blanks > 0; this.#blanks--) this.#lines.push("");
     this.#chained = chained;
     if (opens) this.#begin(text);
@@ -113,7 +130,37 @@ class Traceback implements Block {
     return "took";
   }
 
+  /**
+   * Whether the line is a note or one more line of the exception's message. Nothing marks them but
+   * that Python writes them at once, and that they are nothing else.
+   */
+  #isNote(text: string, { pause_ns, opens }: LineContext): boolean {
+    if (this.#blanks > 0 || this.#notes >= MAX_NOTES || pause_ns > NOTE_PAUSE_NS) return false;
+    if (PREAMBLE.test(text) || opens()) return false;
+    this.#notes++;
+    return true;
+  }
+
   #chained = false;
+  #notes = 0;
+}
+
+/** A report of a syntax error in the script itself, which has no traceback. */
+export function openSyntaxError(text: string): Block | undefined {
+  if (!/^ {2}File ".+", line \d+$/.test(text)) return undefined;
+  const lines = new Lines(text);
+  let message: string | undefined;
+  return {
+    take(text, { isLog }) {
+      if (isLog || message !== undefined || lines.count > 3) return "ended";
+      const said = /^(?:Syntax|Indentation|Tab)Error: .*$/.test(text);
+      if (!said && !INDENTED.test(text)) return "ended";
+      if (said) message = text;
+      lines.push(text);
+      return said ? "completed" : "took";
+    },
+    finding: () => message === undefined ? null : { ...error(message), exception: lines.text },
+  };
 }
 
 /** A line of the warnings module, whose source line follows. */

@@ -31,6 +31,11 @@ const NEEDLE_TEXTS = [
   ...["ceba", "xcep", "pani", "unca", "mina", "goro", "ess-"],
   // Faults ("Segmentation", "segfault", " fault", "Killed", "Aborted", "assert", "of memory", "illegal").
   ...["segm", "segf", " fau", "kill", "abor", "sser", "f me", "egal", "oom-", "xid ", "sigq"],
+  // Where Python and Node say that code is wrong: `", line 1`, `node:internal/…`, `main.mjs:12`.
+  '", l',
+  ...["in", "as", "ev", "fs", "ne", "st", "ch", "bu", "ht", "_h", "dg", "zl", "re", "ur"]
+    .map((module) => `e:${module}`),
+  ...DIGITS.flatMap((digit) => [`js:${digit}`, `ts:${digit}`, `sx:${digit}`]),
   // glog and llama.cpp: `\nE11…`, ` E11…`, `.123 E …`.
   ...["e", "w", "f"].flatMap((letter) =>
     DIGITS.flatMap((digit) => [

@@ -167,6 +167,37 @@ Deno.test("a traceback outlives what other streams, bars and loggers write into 
   assert.equal(traceback.exception, [lines[0], lines[1], lines[4], lines[6]].join("\n"));
 });
 
+Deno.test("notes follow their exception at once: what is written later, or opens anew, is none", () => {
+  const entries: ErrorEntry[] = [];
+  const console = createConsole({ report: (entry) => entries.push(entry), now_ns: () => 0n });
+  const write = (lines: string, time_ns: bigint) =>
+    console.write({ stream: 2, time_ns, bytes: encoder.encode(lines) });
+  const traceback = 'Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1\nnote';
+  write(`${traceback}\nterminate called without an active exception\n`, 0n);
+  write(`${traceback}\n`, SECOND_NS);
+  write("step 2 of 9\n", SECOND_NS + 5_000_000n);
+  console.end({ code: 0, signal: null }, 2n * SECOND_NS);
+  assert.deepEqual(entries.map(({ message, exception }) => [message, exception]), [
+    ["KeyError: 1", traceback],
+    ["terminate called without an active exception", ""],
+    ["KeyError: 1", traceback],
+  ]);
+});
+
+Deno.test("places in code that no error follows are none", () => {
+  const lines = [
+    '  File "a.py", line 3',
+    "    x = 1",
+    "ready",
+    "/app/main.js:12",
+    "loaded",
+    "ready",
+    "Handled: TypeError: none",
+    "ready",
+  ];
+  assert.deepEqual(found(text(lines.join("\n"))), []);
+});
+
 Deno.test("an open traceback is reported once it has got no line for a second", () => {
   const entries: ErrorEntry[] = [];
   const console = createConsole({ report: (entry) => entries.push(entry), now_ns: () => 0n });
