@@ -5,6 +5,8 @@ export interface EngineCommand {
   /** Words behind the program's name. */
   args: readonly string[];
   env: Readonly<Record<string, string>>;
+  /** Flags by name that the file of `--config` gives; `null` for a file that cannot be read. */
+  config?: Readonly<Record<string, string>> | null;
 }
 
 /** One kind of engine. */
@@ -15,10 +17,14 @@ export interface Engine {
   /** Port that it serves on where nothing says otherwise. */
   port: number;
   path: string;
-  /** The variables that stand for `--port` and `--host`, if it has any. */
-  variables?: { port: string; host: string };
-  /** Flag without which there are no metrics, and the variable that stands for it. */
-  needs?: { flag: string; variable?: string };
+  /** Variables that stand for flags, by flag. */
+  variables?: Readonly<Record<string, string>>;
+  /** Whether `--config` names a file of flags. */
+  configurable?: boolean;
+  /** Whether its metrics ask for the key of `--api-key`. */
+  guarded?: boolean;
+  /** Flag without which there are no metrics. */
+  needs?: string;
   /** Flag with which there are none. */
   refuses?: string;
   /** Why this command serves no metrics, or none whose port can be told; `undefined` if it does. */
@@ -34,11 +40,13 @@ export const ENGINES: readonly Engine[] = [
       ((program === "vllm" || program === "-m vllm.entrypoints.cli.main") && args[0] === "serve"),
     port: 8_000,
     path: "/metrics",
+    configurable: true,
     refuses: "--disable-log-stats",
-    hidden({ args }) {
-      if (has(args, "--headless")) return "with --headless it serves no metrics";
-      if (flag(args, "--uds") !== undefined) return "it serves on a Unix socket";
-      return portInFile(args);
+    hidden(command) {
+      if (isSet(this, command, "--headless")) return "with --headless it serves no metrics";
+      if (isSet(this, command, "--grpc")) return "with --grpc it serves no metrics";
+      if (setting(this, command, "--uds") !== undefined) return "it serves on a Unix socket";
+      return undefined;
     },
   },
   {
@@ -48,10 +56,11 @@ export const ENGINES: readonly Engine[] = [
       (program === "-m sglang.cli.main" && args[0] === "serve"),
     port: 30_000,
     path: "/metrics",
-    needs: { flag: "--enable-metrics" },
-    hidden({ args }) {
-      const rank = flag(args, "--node-rank") ?? "0";
-      return rank === "0" ? portInFile(args) : "only its first node serves metrics";
+    configurable: true,
+    needs: "--enable-metrics",
+    hidden(command) {
+      const rank = setting(this, command, "--node-rank") ?? "0";
+      return rank === "0" ? undefined : "only its first node serves metrics";
     },
   },
   {
@@ -68,17 +77,42 @@ export const ENGINES: readonly Engine[] = [
     is: (program) => program === "llama-server",
     port: 8_080,
     path: "/metrics",
-    variables: { port: "LLAMA_ARG_PORT", host: "LLAMA_ARG_HOST" },
-    needs: { flag: "--metrics", variable: "LLAMA_ARG_ENDPOINT_METRICS" },
-    hidden({ args, env }) {
-      const host = flag(args, "--host") ?? env.LLAMA_ARG_HOST;
+    variables: {
+      "--port": "LLAMA_ARG_PORT",
+      "--host": "LLAMA_ARG_HOST",
+      "--metrics": "LLAMA_ARG_ENDPOINT_METRICS",
+      "--api-prefix": "LLAMA_ARG_API_PREFIX",
+      "--api-key": "LLAMA_API_KEY",
+      "--api-key-file": "LLAMA_ARG_API_KEY_FILE",
+      "--ssl-cert-file": "LLAMA_ARG_SSL_CERT_FILE",
+    },
+    guarded: true,
+    needs: "--metrics",
+    hidden(command) {
+      const host = setting(this, command, "--host");
       return host?.endsWith(".sock") ? "it serves on a Unix socket" : undefined;
     },
   },
 ];
 
+/** What a command sets a flag to: on the command line, in the file of `--config`, by a variable. */
+export function setting(
+  { variables = {} }: Engine,
+  { args, env, config }: EngineCommand,
+  name: string,
+): string | undefined {
+  const variable = variables[name];
+  return flag(args, name) ?? config?.[name] ?? ((variable && env[variable]) || undefined);
+}
+
+/** Whether a command sets a flag that has no value. */
+export function isSet(engine: Engine, command: EngineCommand, name: string): boolean {
+  return has(command.args, name) ||
+    /^(?:1|on|true|yes|enabled)$/i.test(setting(engine, { ...command, args: [] }, name) ?? "");
+}
+
 /** Whether a flag without a value is there; `_` stands for `-` as the engines take it. */
-export function has(args: readonly string[], name: string): boolean {
+function has(args: readonly string[], name: string): boolean {
   return args.some((word) => sameFlag(word, name));
 }
 
@@ -96,10 +130,4 @@ export function flag(args: readonly string[], name: string): string | undefined 
     else if (equals > 0 && sameFlag(word.slice(0, equals), name)) found = word.slice(equals + 1);
   });
   return found;
-}
-
-function portInFile(args: readonly string[]): string | undefined {
-  return flag(args, "--config") !== undefined && flag(args, "--port") === undefined
-    ? "its port may be in the file of --config: --metrics-port names it"
-    : undefined;
 }

@@ -1,6 +1,16 @@
 /** Knows an inference engine by its command: where its metrics are, and what keeps it from serving them. */
 
-import { type Engine, ENGINES, flag, has, sameFlag } from "./engines.ts";
+import { readEngineConfig } from "./engine_config.ts";
+import { type KeySource, keySource } from "./engine_key.ts";
+import {
+  type Engine,
+  type EngineCommand,
+  ENGINES,
+  flag,
+  isSet,
+  sameFlag,
+  setting,
+} from "./engines.ts";
 import { unwrap } from "./wrappers.ts";
 
 /** How a command is started and what is known of it. */
@@ -11,6 +21,8 @@ export interface Launch {
   engine?: string;
   /** Where the engine serves its metrics. */
   url?: string;
+  /** Where the key is that these metrics ask for. */
+  key?: KeySource;
   /** What was changed, in words, for the user. */
   changes: string[];
   /** Why there is no URL. */
@@ -22,11 +34,13 @@ export interface LaunchOptions {
   env?: Readonly<Record<string, string>>;
   /** The port of the engine's metrics, which wins over what its flags say. */
   metricsPort?: number;
+  /** Reads the engine's file of flags; `null` where it cannot. */
+  readText?: (path: string) => string | null;
 }
 
-/** What `command` launches, looked at from outside: no file is read and no port is tried. */
+/** What `command` launches, looked at from outside: no port is tried. */
 export function launch(command: readonly string[], options: LaunchOptions = {}): Launch {
-  const { metricsPort, env: environment } = options;
+  const { metricsPort, env: environment = {}, readText = () => null } = options;
   const { program, args, env, verbatim } = unwrap(command, environment);
   const engine = ENGINES.find(({ is }) => is(program, args));
   const plain = { command: [...command], changes: [] };
@@ -35,38 +49,58 @@ export function launch(command: readonly string[], options: LaunchOptions = {}):
     return url ? { ...plain, url } : { ...plain, why: "no engine is known by the command" };
   }
   const { name } = engine;
-  const change = changeOf(engine, args, env);
+  const file = engine.configurable ? flag(args, "--config") : undefined;
+  const text = file === undefined ? undefined : readText(file);
+  const config = typeof text === "string" ? readEngineConfig(text) : text;
+  const seen: EngineCommand = { args, env, config };
+  const change = changeOf(engine, seen);
   const launched = change && verbatim
-    ? { command: change.apply(command, args), changes: [`${change.text} (${name} metrics)`] }
+    ? { command: change.apply(command), changes: [`${change.text} (${name} metrics)`] }
     : plain;
   const hidden = change && !verbatim
     ? `it runs from a script, which is not changed: ${change.advice}`
-    : engine.hidden({ args, env });
-  const url = urlOf(engine, args, { env, metricsPort });
+    : engine.hidden(seen) ?? hiddenInFile(engine, seen, file);
+  const port = metricsPort ?? setting(engine, seen, "--port") ?? engine.port;
+  const url = urlOf(engine, seen, port);
   const why = metricsPort
     ? undefined
-    : hidden ?? (URL.canParse(url) ? undefined : `no address: ${url}`);
+    : hidden ?? (port === "0" ? NO_PORT : URL.canParse(url) ? undefined : `no address: ${url}`);
+  const key = keySource(engine, seen, environment);
   return {
     ...launched,
     engine: name,
-    ...(why === undefined ? { url } : { why: `${name}: ${why}` }),
+    ...(why === undefined ? { url, ...(key && { key }) } : { why: `${name}: ${why}` }),
   };
+}
+
+const NO_PORT = "with port 0 the system picks its port";
+
+/** What the file of `--config` keeps from us. */
+function hiddenInFile(
+  { refuses }: Engine,
+  { args, config }: EngineCommand,
+  file: string | undefined,
+): string | undefined {
+  if (config === null && flag(args, "--port") === undefined) {
+    return `its port may be in ${file}, which is not read: --metrics-port names it`;
+  }
+  return refuses && /^(?:true|yes|on|1)$/i.test(config?.[refuses] ?? "")
+    ? `remove ${refuses.slice(2)} from ${file} for its metrics`
+    : undefined;
 }
 
 interface Change {
   text: string;
   /** What the user may do where it cannot be made. */
   advice: string;
-  apply(command: readonly string[], args: readonly string[]): string[];
+  apply(command: readonly string[]): string[];
 }
 
 /** The one change that gives an engine its metrics, where it needs one. */
-function changeOf(
-  { needs, refuses }: Engine,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Change | undefined {
-  if (refuses && has(args, refuses)) {
+function changeOf(engine: Engine, command: EngineCommand): Change | undefined {
+  const { needs, refuses } = engine;
+  const { args } = command;
+  if (refuses && args.some((word) => sameFlag(word, refuses))) {
     return {
       text: `removed ${refuses} from the command`,
       advice: `remove ${refuses} for its metrics`,
@@ -77,27 +111,20 @@ function changeOf(
       ],
     };
   }
-  if (!needs || has(args, needs.flag)) return undefined;
-  if (needs.variable && /^(?:1|on|true|enabled)$/i.test(env[needs.variable] ?? "")) {
-    return undefined;
-  }
+  if (!needs || isSet(engine, command, needs)) return undefined;
   return {
-    text: `added ${needs.flag} to the command`,
-    advice: `add ${needs.flag} for its metrics`,
-    apply: (command) => [...command, needs.flag],
+    text: `added ${needs} to the command`,
+    advice: `add ${needs} for its metrics`,
+    apply: (command) => [...command, needs],
   };
 }
 
-function urlOf(
-  { port: usual, path, variables }: Engine,
-  args: readonly string[],
-  { env, metricsPort }: { env: Readonly<Record<string, string>>; metricsPort?: number },
-): string {
-  const variable = (name: string | undefined) => (name && env[name]) || undefined;
-  const port = metricsPort ?? flag(args, "--port") ?? variable(variables?.port) ?? usual;
-  const host = flag(args, "--host") ?? variable(variables?.host) ?? "127.0.0.1";
-  const tls = ["--ssl-certfile", "--ssl-cert-file"].some((name) => flag(args, name) !== undefined);
-  return `${tls ? "https" : "http"}://${reachable(host)}:${port}${path}`;
+function urlOf(engine: Engine, command: EngineCommand, port: number | string): string {
+  const value = (name: string) => setting(engine, command, name);
+  const host = value("--host") ?? "127.0.0.1";
+  const tls = value("--ssl-certfile") ?? value("--ssl-cert-file");
+  const prefix = value("--api-prefix") ?? "";
+  return `${tls ? "https" : "http"}://${reachable(host)}:${port}${prefix}${engine.path}`;
 }
 
 /** Where a server that listens on `host` is reached from here. */

@@ -111,7 +111,10 @@ for (const [script, url] of SCRIPTS) {
 const HIDDEN: [command: string[], why: RegExp][] = [
   [["bash", "-c", "llama-server -m x"], /script, which is not changed: add --metrics/],
   [["bash", "-c", "vllm serve m --disable-log-stats"], /not changed: remove --disable-log-stats/],
-  [["vllm", "serve", "m", "--config", "c.yaml"], /--metrics-port names it/],
+  [["vllm", "serve", "m", "--config", "c.yaml"], /may be in c\.yaml, .* --metrics-port names it/],
+  [["vllm", "serve", "m", "--grpc"], /--grpc/],
+  [["vllm", "serve", "m", "--port", "0"], /with port 0/],
+  [["llama-server", "--metrics", "--host", "/run/llama.sock"], /Unix socket/],
   [["vllm", "serve", "m", "--headless"], /--headless/],
   [["vllm", "serve", "m", "--uds", "/tmp/x"], /Unix socket/],
   [["sglang", "serve", "--node-rank", "1", "--enable-metrics"], /first node/],
@@ -134,6 +137,45 @@ for (const [command, why] of HIDDEN) {
     assert.deepEqual(launched.command, command);
   });
 }
+
+const CONFIGS: [command: string, config: string, found: string | RegExp][] = [
+  ["vllm serve", "model: m\nport: 6379\nhost: 10.0.0.7\n", "http://10.0.0.7:6379/metrics"],
+  ["vllm serve", '# ours\r\n"port": "8001" # why\r\nrope:\r\n  port: 1\r\n', ":8001/metrics"],
+  ["vllm serve --port 9", "port: 6379\nssl_certfile: c.pem\n", "https://127.0.0.1:9/metrics"],
+  ["vllm serve", "tensor-parallel-size: 2", ":8000/metrics"],
+  ["vllm serve", "uds: /tmp/x", /Unix socket/],
+  ["vllm serve", "disable_log_stats: true", /remove disable-log-stats from c\.yaml/],
+  ["vllm serve", '{"port": 1}', /may be in c\.yaml/],
+  ["sglang serve", "enable-metrics: true\nport: 30001", ":30001/metrics"],
+];
+for (const [text, config, found] of CONFIGS) {
+  Deno.test(`${text} --config of ${JSON.stringify(config)} is read`, () => {
+    const command = [...text.split(" "), "--config", "c.yaml"];
+    const launched = launch(command, { readText: (path) => path === "c.yaml" ? config : null });
+    if (typeof found === "string") assert(launched.url?.endsWith(found), launched.url);
+    else assert.match(launched.why!, found);
+    assert.deepEqual(launched.command, command);
+  });
+}
+
+Deno.test("the key of llama-server is found where it is, and is not taken out of the environment", () => {
+  const key = (command: string, env = {}) => launch(`${command} --metrics`.split(" "), { env }).key;
+  assert.deepEqual(key("llama-server --api-key a,b"), { value: "a,b" });
+  assert.deepEqual(key("llama-server", { LLAMA_API_KEY: "a" }), { variable: "LLAMA_API_KEY" });
+  assert.deepEqual(key("env LLAMA_API_KEY=b llama-server", { LLAMA_API_KEY: "a" }), { value: "b" });
+  assert.deepEqual(key("llama-server --api-key-file k.txt"), { file: "k.txt" });
+  assert.equal(key("llama-server"), undefined);
+  assert.equal(key("vllm serve m --api-key a"), undefined, "its metrics are open");
+});
+
+Deno.test("llama-server's prefix and certificate are part of its URL, from flags and variables", () => {
+  const url = (command: string, env = {}) => launch(`${command} --metrics`.split(" "), { env }).url;
+  assert.equal(url("llama-server --api-prefix /v"), "http://127.0.0.1:8080/v/metrics");
+  assert.equal(
+    url("llama-server", { LLAMA_ARG_API_PREFIX: "/v", LLAMA_ARG_SSL_CERT_FILE: "c.pem" }),
+    "https://127.0.0.1:8080/v/metrics",
+  );
+});
 
 Deno.test("a port that is named wins, on the path of the engine", () => {
   const url = (...command: string[]) => launch(command, { metricsPort: 7 }).url;

@@ -75,7 +75,7 @@ function watch(plan: Plan): string[] {
 /** The command as it is started: as given, but for what an engine needs to serve its metrics. */
 function look({ command, metricsPort, metricsUrl }: Options, env: Place["env"]): Launch {
   try {
-    const launched = launch(command, { env, metricsPort });
+    const launched = launch(command, { env, metricsPort, readText });
     for (const change of launched.changes) complain(change);
     const { engine, why } = launched;
     if (engine && why && !metricsUrl) complain(`no engine metrics: ${why}`);
@@ -83,6 +83,14 @@ function look({ command, metricsPort, metricsUrl }: Options, env: Place["env"]):
   } catch (error) {
     complain(`the command is run as it is: ${error}`);
     return { command, changes: [], why: "the command could not be looked at" };
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return null;
   }
 }
 

@@ -14,6 +14,8 @@ export interface PrometheusOptions {
   url: string;
   /** Whether the workload itself is known to serve it: then all that it has counted is the instance's. */
   own: boolean;
+  /** Key that it asks for. */
+  key?: string;
   /** Whether other targets are scraped too, so that a tag must tell them apart. */
   among?: boolean;
   /** Start of the instance, in epoch seconds. */
@@ -38,7 +40,7 @@ const MAX_TOLD = 10;
 
 /** A source that scrapes from now on until it is settled. */
 export function createPrometheusSource(options: PrometheusOptions): Source {
-  const { period_ms = PERIOD_MS, limit_ms = LIMIT_MS, maxBytes } = options;
+  const { key, period_ms = PERIOD_MS, limit_ms = LIMIT_MS, maxBytes } = options;
   const url = redactText(options.url);
   const tags: Tags = Object.freeze({ "metrics.url": url });
   const readings = new FamilyReadings({ ...options, url, tags: options.among ? tags : {} });
@@ -71,7 +73,7 @@ export function createPrometheusSource(options: PrometheusOptions): Source {
     const { signal } = abort;
     const late = `it took longer than ${limit_ms / 1_000} s`;
     const limit = setTimeout(() => abort.abort(new Error(late)), limit_ms);
-    const result = await scrape(options.url, { client, signal, maxBytes });
+    const result = await scrape(options.url, { client, key, signal, maxBytes });
     clearTimeout(limit);
     if (result.state === "not up" && (!answered || settled)) {
       // What was not there when the instance had started cannot have counted anything before.

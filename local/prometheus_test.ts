@@ -112,6 +112,23 @@ Deno.test("it asks for both formats, takes gzip, and a login of the URL", async 
   await server.shutdown();
 });
 
+Deno.test("a key is given as a bearer's, and is never shown", async () => {
+  const { server, url } = serve(({ headers }) =>
+    headers.get("authorization") === "Bearer s3cret"
+      ? new Response("# TYPE c counter\nc 3\n")
+      : new Response(null, { status: 401 })
+  );
+  {
+    await using one = scraping(url, { key: "s3cret" });
+    const payload = await one.until((payload) => value(payload, "c") === 3);
+    assert(!JSON.stringify(payload, (_, v) => String(v)).includes("s3cret"));
+    await using other = scraping(url, { key: "wrong" });
+    const refused = await other.until(({ errors }) => errors.length > 0);
+    assert.match(refused.errors[0]!.message, /it answers 401$/);
+  }
+  await server.shutdown();
+});
+
 Deno.test("an endpoint that is not up yet is waited for without a word, and counts from zero", async () => {
   const { server: first, url } = serve(() => new Response());
   const { port } = first.addr;

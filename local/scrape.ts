@@ -12,6 +12,8 @@ export type Scrape =
 /** How to read. */
 export interface ScrapeOptions {
   client?: Deno.HttpClient;
+  /** Key that the endpoint asks for. */
+  key?: string;
   /** Ends the read. */
   signal: AbortSignal;
   /** Bytes that are read at most, once inflated. */
@@ -47,8 +49,8 @@ export async function scrape(url: string, options: ScrapeOptions): Promise<Scrap
   }
 }
 
-async function get(url: string, { client, signal }: ScrapeOptions): Promise<Response> {
-  const { address, authorization } = withoutLogin(url);
+async function get(url: string, { client, key, signal }: ScrapeOptions): Promise<Response> {
+  const { address, authorization = key && `Bearer ${key}` } = withoutLogin(url);
   let at = address;
   for (let redirects = 0;; redirects++) {
     const headers = { accept: ACCEPT, ...(authorization && { authorization }) };

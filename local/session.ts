@@ -5,6 +5,7 @@ import denoJson from "../deno.json" with { type: "json" };
 import { createCaptureSource } from "./capture.ts";
 import { complain } from "./complain.ts";
 import { type ConsoleReader, consoleSource } from "./console_source.ts";
+import { readKey } from "./engine_key.ts";
 import { createHostSource } from "./host.ts";
 import { containerId, instanceTags } from "./instance.ts";
 import type { Listener } from "./listener.ts";
@@ -88,8 +89,13 @@ function watch(options: SessionOptions): Watcher {
         captured: options.console ? ["console_errors"] : [],
         missing: options.missing,
       }),
-      ...options.targets.map((target) =>
-        createPrometheusSource({ ...target, among, start_seconds })
+      ...options.targets.map(({ key, ...target }) =>
+        createPrometheusSource({
+          ...target,
+          key: key && readKey(key, env),
+          among,
+          start_seconds,
+        })
       ),
       ...(options.console ? [consoleSource(options.console, now_ns)] : []),
       createSelfSource(),

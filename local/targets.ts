@@ -1,5 +1,6 @@
 /** Which Prometheus endpoints a run reads. */
 
+import type { KeySource } from "./engine_key.ts";
 import type { Launch } from "./launchers.ts";
 import type { Options } from "./options.ts";
 
@@ -8,18 +9,22 @@ export interface Target {
   url: string;
   /** Whether the workload itself is taken to serve it. */
   own: boolean;
+  /** Where the key is that it asks for. */
+  key?: KeySource;
 }
 
 /** The endpoints that the user named, or else the one that the engine's command names. */
 export function targets(
   { metricsUrl, metricsPort }: Pick<Options, "metricsUrl" | "metricsPort">,
-  { url }: Pick<Launch, "url">,
+  { url, key }: Pick<Launch, "url" | "key">,
 ): Target[] {
   const found: Target[] = [];
-  if (metricsUrl !== undefined) found.push({ url: metricsUrl, own: isHere(metricsUrl) });
-  if (url !== undefined && (metricsUrl === undefined || metricsPort !== undefined)) {
-    found.push({ url, own: true });
+  const engine = url === undefined ? undefined : { url, own: true, ...(key && { key }) };
+  if (metricsUrl !== undefined) {
+    const isEngine = engine && new URL(engine.url).origin === new URL(metricsUrl).origin;
+    found.push({ ...(isEngine && engine), url: metricsUrl, own: isHere(metricsUrl) });
   }
+  if (engine && (metricsUrl === undefined || metricsPort !== undefined)) found.push(engine);
   return found.filter(({ url }, i) => found.findIndex((other) => other.url === url) === i);
 }
 

@@ -222,10 +222,11 @@ Deno.test("an engine that is known by its command is read without a flag, and th
   await Deno.writeTextFile(
     engine,
     `#!/usr/bin/env python3
-import sys, http.server
+import os, sys, http.server
 class Handler(http.server.BaseHTTPRequestHandler):
   def do_GET(self):
-    self.send_response(200 if '--metrics' in sys.argv and self.path == '/metrics' else 501)
+    allowed = self.headers['Authorization'] == 'Bearer ' + os.environ['LLAMA_API_KEY']
+    self.send_response(200 if '--metrics' in sys.argv and self.path == '/metrics' and allowed else 401)
     self.end_headers()
     self.wfile.write(b'# TYPE llamacpp:prompt_tokens_total counter\\nllamacpp:prompt_tokens_total 12\\n')
   def log_message(self, *args): pass
@@ -236,7 +237,11 @@ http.server.HTTPServer(('127.0.0.1', int(sys.argv[sys.argv.index('--port') + 1])
   const snapshotFile = `${directory.path}/last.json`;
   const run = startRun(["env", "A=B", engine, "--port", String(freePort())], {
     directory: directory.path,
-    env: { SERVICE_SNAPSHOT_FILE: snapshotFile, HTTP_PROXY: "http://127.0.0.1:9" },
+    env: {
+      SERVICE_SNAPSHOT_FILE: snapshotFile,
+      HTTP_PROXY: "http://127.0.0.1:9",
+      LLAMA_API_KEY: "sk-n3ver",
+    },
   });
   {
     await using _ = run;
@@ -250,7 +255,9 @@ http.server.HTTPServer(('127.0.0.1', int(sys.argv[sys.argv.index('--port') + 1])
     assert.deepEqual(payload.errors.filter(isOurs), []);
   }
   assert.match((await run.ended).stderr, /^service-run: added --metrics to the command/m);
-  const last = signals.check(decode(await Deno.readTextFile(snapshotFile)));
+  const text = await Deno.readTextFile(snapshotFile);
+  assert(!text.includes("sk-n3ver"));
+  const last = signals.check(decode(text));
   assert.equal(stats(last, "counter", ["llamacpp:prompt_tokens_total"]).total, 12);
   assert.deepEqual(last.errors.filter(isOurs), []);
 });

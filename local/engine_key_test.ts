@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { temporaryDirectory } from "./_testing.ts";
+import { readKey } from "./engine_key.ts";
+
+Deno.test("of several keys the first is taken, wherever they are", async () => {
+  await using directory = await temporaryDirectory();
+  const file = `${directory.path}/keys`;
+  await Deno.writeTextFile(file, "\nfirst\nsecond\n");
+  assert.equal(readKey({ value: " a, b" }, {}), "a");
+  assert.equal(readKey({ variable: "KEY" }, { KEY: "b,c" }), "b");
+  assert.equal(readKey({ file }, {}), "first");
+  assert.equal(readKey({ file: `${file}.none` }, {}), undefined);
+  assert.equal(readKey({ variable: "KEY" }, {}), undefined);
+});

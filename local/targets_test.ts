@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { targets } from "./targets.ts";
+
+const ENGINE = { url: "http://127.0.0.1:8080/metrics", key: { variable: "KEY" } };
+
+Deno.test("the engine's key goes to the engine alone", () => {
+  const one = (metricsUrl?: string) => targets({ metricsUrl }, ENGINE);
+  assert.deepEqual(one(), [{ ...ENGINE, own: true }]);
+  assert.deepEqual(one("http://127.0.0.1:8080/v/metrics"), [
+    { ...ENGINE, url: "http://127.0.0.1:8080/v/metrics", own: true },
+  ]);
+  assert.deepEqual(one("http://127.0.0.1:9/metrics"), [
+    { url: "http://127.0.0.1:9/metrics", own: true },
+  ]);
+  assert.deepEqual(one("http://10.0.0.7:8080/metrics"), [
+    { url: "http://10.0.0.7:8080/metrics", own: false },
+  ]);
+});
+
+Deno.test("a URL and a port are two endpoints, unless they are one", () => {
+  const two = (metricsUrl: string) => targets({ metricsUrl, metricsPort: 8080 }, ENGINE);
+  assert.deepEqual(two("http://127.0.0.1:9/metrics").map(({ url }) => url), [
+    "http://127.0.0.1:9/metrics",
+    ENGINE.url,
+  ]);
+  assert.equal(two(ENGINE.url).length, 1);
+});
