@@ -7,6 +7,8 @@ export interface ExitStatus {
   code: number;
   /** The signal that ended it, such as `SIGSEGV`, or `null`. */
   signal: string | null;
+  /** Processes of this machine that the out-of-memory killer ended in the meantime, where known. */
+  oom_kills?: number;
 }
 
 const SIGNALS: Record<string, string> = {
@@ -30,15 +32,21 @@ const NUMBERS: Record<number, string> = {
 
 /** The entry of an end by a signal or with a status other than 0; `null` for a good end. */
 export function exitEntry(
-  { code, signal }: ExitStatus,
+  { code, signal, oom_kills = 0 }: ExitStatus,
   lastLines: string,
 ): Pick<ErrorEntry, "level" | "message" | "exception" | "tags"> | null {
   if (code === 0 && signal === null) return null;
   const name = signal ?? NUMBERS[code - 128];
-  const meaning = name && SIGNALS[name] ? ` (${SIGNALS[name]})` : "";
+  const why = name === "SIGKILL" && oom_kills > 0 ? outOfMemory(oom_kills) : name && SIGNALS[name];
+  const meaning = why ? ` (${why})` : "";
   const what = signal !== null
     ? `was ended by ${signal}${meaning}`
     : `exited with status ${code}${name ? `: ${name}${meaning}` : ""}`;
   const tags: Tags = signal !== null ? { "exit.signal": signal } : { "exit.code": String(code) };
   return { level: "error", message: `The command ${what}`, exception: lastLines, tags };
+}
+
+function outOfMemory(kills: number): string {
+  const processes = kills === 1 ? "a process" : `${kills} processes`;
+  return `out of memory, it seems: the kernel's out-of-memory killer ended ${processes} meanwhile`;
 }

@@ -13,18 +13,33 @@ export interface ConsoleReader {
   status(): ExitStatus | null;
 }
 
+/** What the source asks for besides the bytes. */
+export interface ConsoleSourceOptions {
+  now_ns: () => bigint;
+  /** The machine's count of processes that ran out of memory, or `null`. */
+  oomKills: () => number | null;
+}
+
 /** A source that records the warnings and errors of the console. */
-export function consoleSource(reader: ConsoleReader, now_ns: () => bigint): Source {
+export function consoleSource(
+  reader: ConsoleReader,
+  { now_ns, oomKills }: ConsoleSourceOptions,
+): Source {
+  const kills = oomKills();
   let found: ErrorEntry[] = [];
   let told_bytes = 0;
   let ended = false;
   const console = createConsole({ report: (entry) => found.push(entry), now_ns });
+  function killed(): Pick<ExitStatus, "oom_kills"> {
+    const now = kills === null ? null : oomKills();
+    return now === null ? {} : { oom_kills: now - kills! };
+  }
   return {
     async sample(recorder: Recorder) {
       // What is written before the end is known may come after the last read.
       const status = reader.status();
       await reader.read(console);
-      if (status && !ended) console.end(status, recorder.now_ns);
+      if (status && !ended) console.end({ ...status, ...killed() }, recorder.now_ns);
       else console.idle(recorder.now_ns);
       ended ||= status !== null;
       for (const entry of found) recorder.error(entry);

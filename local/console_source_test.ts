@@ -9,7 +9,7 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
   let next = (_: Pick<Console, "write" | "lost">) => {};
   const source = consoleSource(
     { read: (console) => next(console), status: () => status },
-    () => 50n,
+    { now_ns: () => 50n, oomKills: () => null },
   );
   const recorder = new Recorder(0n, () => 100n);
   const bytes = new TextEncoder().encode("ERROR: no space\nfine\n");
@@ -35,4 +35,20 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
 
   await source.sample(recorder);
   assert.deepEqual(recorder.cut(300n).errors, [], "the end is said once");
+});
+
+Deno.test("a kill is told with what the kernel counted in the meantime", async () => {
+  let kills = 4;
+  const status = { code: 137, signal: "SIGKILL" };
+  const source = consoleSource(
+    { read: () => {}, status: () => status },
+    { now_ns: () => 50n, oomKills: () => kills },
+  );
+  kills = 5;
+  const recorder = new Recorder(0n, () => 100n);
+  await source.sample(recorder);
+  assert.deepEqual(recorder.cut(100n).errors.map(({ message }) => message), [
+    "The command was ended by SIGKILL (out of memory, it seems: " +
+    "the kernel's out-of-memory killer ended a process meanwhile)",
+  ]);
 });

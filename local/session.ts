@@ -10,6 +10,7 @@ import { createHostSource } from "./host.ts";
 import { containerId, instanceTags } from "./instance.ts";
 import type { Listener } from "./listener.ts";
 import { INSTANCE_VARIABLE, type Plan } from "./plan.ts";
+import { oomKills } from "./oom_kills.ts";
 import { createProcessSource } from "./processes.ts";
 import { createPrometheusSource } from "./prometheus.ts";
 import { createSelfSource } from "./self.ts";
@@ -97,7 +98,7 @@ function watch(options: SessionOptions): Watcher {
           start_seconds,
         })
       ),
-      ...(options.console ? [consoleSource(options.console, now_ns)] : []),
+      ...(options.console ? [consoleSource(options.console, { now_ns, oomKills })] : []),
       createSelfSource(),
     ],
     listener,

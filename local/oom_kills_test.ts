@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { temporaryDirectory } from "./_testing.ts";
+import { oomKills } from "./oom_kills.ts";
+
+Deno.test("the kernel's count is read where it tells one", async () => {
+  await using directory = await temporaryDirectory();
+  assert.equal(oomKills(directory.path), null);
+  const file = `${directory.path}/vmstat`;
+  await Deno.writeTextFile(file, "nr_free_pages 12\noom_kill 3\ndrop_pagecache 0\n");
+  assert.equal(oomKills(directory.path), 3);
+  await Deno.writeTextFile(file, "nr_free_pages 12\n");
+  assert.equal(oomKills(directory.path), null);
+});
