@@ -39,7 +39,7 @@ export function consoleSource(
       // What is written before the end is known may come after the last read.
       const status = reader.status();
       await reader.read(console);
-      if (status && !ended) console.end({ ...status, ...killed() }, recorder.now_ns);
+      if (status && !ended) console.end({ ...status, ...killed() }, now_ns());
       else console.idle(recorder.now_ns);
       ended ||= status !== null;
       for (const entry of found) recorder.error(entry);

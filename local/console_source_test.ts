@@ -27,7 +27,7 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
   const second = recorder.cut(200n);
   assert.deepEqual(second.errors.map(({ message, log_ns }) => [message, log_ns]), [
     ["Some console output was lost: it came faster than it was read", 50n],
-    ["The command exited with status 3", 100n],
+    ["The command exited with status 3", 50n],
   ]);
   const [lost] = second.series.values();
   assert(lost?.type === "counter");
