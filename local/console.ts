@@ -83,7 +83,8 @@ export function createConsole({ report, now_ns }: ConsoleOptions): Console {
     },
     lost(bytes) {
       if (bytes > 0 && lost_bytes === 0) {
-        const message = "Some console output was lost: it came faster than it was read";
+        const message =
+          "service-run: some console output was lost: it came faster than it was read";
         add({ level: "warning", message, exception: "", log_ns: now_ns() }, {});
       }
       lost_bytes += bytes;

@@ -2,6 +2,13 @@
 
 import { levelOf, type LogRecord } from "./console_levels.ts";
 
+const LEVELS = ["level", "severity", "lvl", "levelname", "log.level", "loglevel", "severityText"];
+const MESSAGES = ["message", "msg", "event", "textPayload", "body"];
+const FAULTS = [
+  ...["error", "err", "error.message", "exc_info", "exception"],
+  ...["stack", "stack_trace", "stacktrace", "traceback", "error.stack_trace"],
+];
+
 /** The record of a line that is a JSON object with a level; `null` for any other line. */
 export function parseJsonLog(text: string): LogRecord | null {
   if (!text.startsWith("{") || !text.endsWith("}")) return null;
@@ -11,29 +18,28 @@ export function parseJsonLog(text: string): LogRecord | null {
   } catch {
     return null;
   }
-  const stated = first(record, ["level", "severity", "lvl", "levelname", "log.level", "loglevel"]);
+  const stated = first(record, LEVELS);
   const level = typeof stated === "number" ? numbered(stated) : levelOf(words(stated));
   if (level === undefined) return null;
-  const fault = first(record, [
-    "exc_info",
-    "exception",
-    "stack",
-    "stack_trace",
-    "traceback",
-    "error",
-    "err",
-  ]);
-  const exception = fault === true ? "" : words(fault);
-  const message = words(first(record, ["message", "msg", "event"])) || exception.split("\n")[0] ||
-    text;
+  const exception = faults(record);
+  const message = words(first(record, MESSAGES)) || exception.split("\n")[0] || text;
   const pid = first(record, ["pid", "process.pid", "process"]);
   return {
     level,
     message,
-    exception: exception.trimEnd(),
+    exception,
     key: "",
     pid: Number.isInteger(pid) ? String(pid) : undefined,
   };
+}
+
+/** All that the record says of the fault, each thing once: what went wrong, then its stack. */
+function faults(record: Record<string, unknown>): string {
+  const told = FAULTS.map((name) => record[name]).filter((fault) => fault !== true).map(words)
+    .map((text) => text.trimEnd());
+  return told.filter((text, at) =>
+    text !== "" && !told.some((other, i) => other.includes(text) && (other !== text || i < at))
+  ).join("\n");
 }
 
 function first(record: Record<string, unknown>, names: readonly string[]): unknown {

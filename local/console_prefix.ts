@@ -10,7 +10,7 @@ export interface Prefixed {
 
 /** `(EngineCore_0 pid=123) `, `(Worker pid=1, ip=10.0.0.1) `, `[rank0]: `, `[default1]:`, `[1,0]<stderr>:`. */
 const MARK =
-  /^(?:\((?<name>[\w.:/ -]{1,80}?) ?pid=(?<pid>\d+)(?:, [^()]{1,80})?\)|\[(?:rank|default|RANK )?\d+\]:|\[\d+,\d+\](?:<\w+>)?:|\[(?:rank|RANK ?)\d+\])[ \t]?/;
+  /^(?:\((?<name>[\w.:/ -]{1,80}?) ?pid=(?<pid>\d+)(?:, [^()]{1,80})?\)|\[(?:rank|default|RANK )\d+\]:|\[\d+\]:(?=.)|\[\d+,\d+\](?:<\w+>)?:|\[(?:rank|RANK ?)\d+\])[ \t]?/;
 
 /** The line's mark and its text; several marks in a row are one. */
 export function splitPrefix(line: string): Prefixed {

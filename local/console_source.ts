@@ -8,10 +8,17 @@ import type { Recorder, Source } from "./recorder.ts";
 /** Where the console's bytes come from. */
 export interface ConsoleReader {
   /** Hands on what was written since the last call. */
-  read(console: Pick<Console, "write" | "lost">): void | Promise<void>;
+  read(console: Pick<Console, "write" | "lost">): void;
   /** How the workload ended, or `null` while it runs. */
   status(): ExitStatus | null;
 }
+
+/** How long the console is left alone where little is written, and where much is. */
+const PAUSE_MS = 100;
+const SHORT_PAUSE_MS = 5;
+
+/** Bytes at one reading that are much: the supervisor holds a mebibyte. */
+const MUCH_BYTES = 65_536;
 
 /** What the source asks for besides the bytes. */
 export interface ConsoleSourceOptions {
@@ -20,7 +27,7 @@ export interface ConsoleSourceOptions {
   oomKills: () => number | null;
 }
 
-/** A source that records the warnings and errors of the console. */
+/** A source that reads the console all the time, until it is settled, and records what is found. */
 export function consoleSource(
   reader: ConsoleReader,
   { now_ns, oomKills }: ConsoleSourceOptions,
@@ -34,11 +41,39 @@ export function consoleSource(
     const now = kills === null ? null : oomKills();
     return now === null ? {} : { oom_kills: now - kills! };
   }
+  let timer: ReturnType<typeof setTimeout>;
+  let fault: unknown;
+
+  /** Reads what there is; how many bytes it was. */
+  function read(): number {
+    let bytes = 0;
+    reader.read({
+      write(chunk) {
+        bytes += chunk.bytes.length;
+        console.write(chunk);
+      },
+      lost: (bytes) => console.lost(bytes),
+    });
+    return bytes;
+  }
+
+  function follow(pause_ms: number): void {
+    timer = setTimeout(() => {
+      try {
+        follow(read() > MUCH_BYTES ? SHORT_PAUSE_MS : PAUSE_MS);
+      } catch (error) {
+        fault = error;
+      }
+    }, pause_ms);
+  }
+  follow(0);
+
   return {
-    async sample(recorder: Recorder) {
+    sample(recorder: Recorder) {
+      if (fault !== undefined) throw fault;
       // What is written before the end is known may come after the last read.
       const status = reader.status();
-      await reader.read(console);
+      read();
       if (status && !ended) console.end({ ...status, ...killed() }, now_ns());
       else console.idle(recorder.now_ns);
       ended ||= status !== null;
@@ -46,6 +81,10 @@ export function consoleSource(
       found = [];
       recorder.counter("profiler_lost_console_bytes", {}, console.lost_bytes - told_bytes);
       told_bytes = console.lost_bytes;
+    },
+    settle() {
+      clearTimeout(timer);
+      return Promise.resolve();
     },
   };
 }

@@ -26,7 +26,7 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
   await source.sample(recorder);
   const second = recorder.cut(200n);
   assert.deepEqual(second.errors.map(({ message, log_ns }) => [message, log_ns]), [
-    ["Some console output was lost: it came faster than it was read", 50n],
+    ["service-run: some console output was lost: it came faster than it was read", 50n],
     ["The command exited with status 3", 50n],
   ]);
   const [lost] = second.series.values();
@@ -35,6 +35,7 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
 
   await source.sample(recorder);
   assert.deepEqual(recorder.cut(300n).errors, [], "the end is said once");
+  await source.settle!();
 });
 
 Deno.test("a kill is told with what the kernel counted in the meantime", async () => {
@@ -46,9 +47,25 @@ Deno.test("a kill is told with what the kernel counted in the meantime", async (
   );
   kills = 5;
   const recorder = new Recorder(0n, () => 100n);
+  await source.settle!();
   await source.sample(recorder);
   assert.deepEqual(recorder.cut(100n).errors.map(({ message }) => message), [
     "The command was ended by SIGKILL (out of memory, it seems: " +
     "the kernel's out-of-memory killer ended a process meanwhile)",
   ]);
+});
+
+Deno.test("the console is read between the ticks, and at once again where much was written", async () => {
+  const chunk = { stream: 1 as const, time_ns: 1n, bytes: new Uint8Array(1e6) };
+  const read = Promise.withResolvers<void>();
+  let reads = 0;
+  const source = consoleSource({
+    read(console) {
+      console.write(chunk);
+      if (++reads === 3) read.resolve();
+    },
+    status: () => null,
+  }, { now_ns: () => 50n, oomKills: () => null });
+  await read.promise;
+  await source.settle!();
 });

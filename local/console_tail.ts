@@ -30,6 +30,6 @@ export class Tail {
       .map((line) => line.replace(/\r+$/, "").split("\r").at(-1)!)
       .slice(-MAX_LINES - 1)
       .map((line) => plainText(Uint8Array.from(line, (letter) => letter.charCodeAt(0))) ?? "")
-      .join("\n").trim();
+      .join("\n").replace(/^\s*\n/, "").trimEnd();
   }
 }

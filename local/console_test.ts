@@ -184,6 +184,41 @@ Deno.test("notes follow their exception at once: what is written later, or opens
   ]);
 });
 
+Deno.test("of a JSON record the fault and its stack are told, each once", () => {
+  const exceptionOf = (record: unknown) => found(text(JSON.stringify(record)))[0]!.exception;
+  assert.equal(
+    exceptionOf({ level: "error", msg: "m", error: "EOF", stacktrace: "main.main\n\t/a.go:1" }),
+    "EOF\nmain.main\n\t/a.go:1",
+  );
+  assert.equal(
+    exceptionOf({ level: 50, err: { message: "x", stack: "Error: x\n    at a" } }),
+    "Error: x\n    at a",
+  );
+  assert.equal(
+    exceptionOf({
+      "log.level": "error",
+      "error.message": "x",
+      "error.stack_trace": "E: x\n\tat a",
+    }),
+    "E: x\n\tat a",
+  );
+  assert.equal(exceptionOf({ level: "error", msg: "m", exc_info: true }), "");
+});
+
+Deno.test("a summary behind an exception is kept whole, the number of a process in it too", () => {
+  const lines = [
+    "Traceback (most recent call last):",
+    '  File "/usr/bin/torchrun", line 8, in <module>',
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
+    "==================",
+    "Root Cause (first observed failure):",
+    "[0]:",
+    "  exitcode  : 1 (pid: 4241)",
+    "==================",
+  ].join("\n");
+  assert.deepEqual(found(text(lines)).map(({ exception }) => exception), [lines]);
+});
+
 Deno.test("places in code that no error follows are none", () => {
   const lines = [
     '  File "a.py", line 3',
