@@ -6,7 +6,7 @@ import { bodyOf, type LogRecord, parseLog } from "./console_levels.ts";
 import { openNative, openReport } from "./console_natives.ts";
 import { openGoPanic, openRustPanic } from "./console_panics.ts";
 import { splitPrefix } from "./console_prefix.ts";
-import { openSyntaxError, openTraceback, openWarning } from "./console_python.ts";
+import { NOTE_PAUSE_NS, openSyntaxError, openTraceback, openWarning } from "./console_python.ts";
 
 /** Lines of other processes after which an open block is taken to have ended. */
 const MAX_FOREIGN_LINES = 1_000;
@@ -182,17 +182,17 @@ interface Start {
   time_ns: bigint;
 }
 
-/** A record of its own: only what is clearly a stack goes on after it. */
+const STACK_LINE = /^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more)/;
+
+/** A record of its own: what is clearly a stack goes on after it, and what is indented and comes at once. */
 function openRecord(record: LogRecord, level: Finding["level"]): Block {
   const { message, exception = "", pid } = record;
   const more: string[] = [];
   return {
-    take(text, { isLog }) {
-      if (
-        isLog || more.length >= 1_000 || !/^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more)/.test(text)
-      ) {
-        return "ended";
-      }
+    take(text, { isLog, pause_ns, opens }) {
+      const goesOn = STACK_LINE.test(text) ||
+        /^\s+\S/.test(text) && pause_ns <= NOTE_PAUSE_NS && !opens();
+      if (isLog || !goesOn || more.length >= 1_000) return "ended";
       more.push(text);
       return "took";
     },

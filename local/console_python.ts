@@ -20,9 +20,11 @@ const BOXED_EXCEPTION = /^ {2}\| ([^\s|+-].*)$/;
 const INDENTED = /^\s/;
 const RAISED = /^(?:(?:[A-Za-z_]\w*|<locals>)\.)*[A-Za-z_]\w*(?::(?: .*)?)?$/;
 
-/** Lines after an exception that are taken for its notes at most, and how fast they follow it. */
+/** Lines after an exception that are taken for its notes at most. */
 const MAX_NOTES = 100;
-const NOTE_PAUSE_NS = 1_000_000n;
+
+/** How fast lines without a mark of their own follow what they belong to. */
+export const NOTE_PAUSE_NS = 1_000_000n;
 
 /** Lines of PyTorch's messages that follow the first one. */
 export const CUDA_ADVICE =
@@ -75,6 +77,8 @@ class Traceback implements Block {
       case "boxes":
         if (!BOX.test(text)) {
           this.#state = "raised";
+          // A group has its notes in its box.
+          this.#notes = MAX_NOTES;
           return this.#afterwards(text, context);
         }
         this.#raised ||= BOXED_EXCEPTION.exec(text)?.[1] ?? "";

@@ -205,6 +205,25 @@ Deno.test("of a JSON record the fault and its stack are told, each once", () => 
   assert.equal(exceptionOf({ level: "error", msg: "m", exc_info: true }), "");
 });
 
+Deno.test("indented lines that follow a record at once belong to it, unless they are a traceback", () => {
+  const lines = [
+    "WARNING: unknown options:",
+    "  - batch",
+    "  - device",
+    "ERROR: it failed",
+    "  + Exception Group Traceback (most recent call last):",
+    "  | ExceptionGroup: two (2 sub-exceptions)",
+    "ready",
+  ];
+  assert.deepEqual(
+    found(text(lines.join("\n"))).map(({ message, exception }) => [message, exception]),
+    [
+      ["unknown options:", "  - batch\n  - device"],
+      ["it failed", `${lines[4]}\n${lines[5]}`],
+    ],
+  );
+});
+
 Deno.test("a summary behind an exception is kept whole, the number of a process in it too", () => {
   const lines = [
     "Traceback (most recent call last):",
