@@ -73,7 +73,7 @@ export function createConsole({ report, now_ns }: ConsoleOptions): Console {
       repeats.flush();
     },
     end(status, now_ns) {
-      for (const stream of streams) stream.end(now_ns);
+      for (const stream of streams) stream.end();
       const said = [2, 0, 1].map((number) => streams[number]!.lastLines).find((text) =>
         text !== ""
       );
@@ -114,8 +114,7 @@ function createStream(found: (finding: Finding, log_ns: bigint) => void) {
       lines.write(bytes);
     },
     close: (before_ns: bigint) => assembler.close(before_ns),
-    end(time_ns: bigint): void {
-      now_ns = time_ns;
+    end(): void {
       lines.end();
       assembler.close();
     },

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import type { ErrorEntry } from "@service/core";
+import { createConsole } from "./console.ts";
+
+const MS_NS = 1_000_000n;
+
+/** What is found in texts that are written one after the other, a moment between them. */
+function found(...texts: string[]): ErrorEntry[] {
+  const entries: ErrorEntry[] = [];
+  const console = createConsole({ report: (entry) => entries.push(entry), now_ns: () => 0n });
+  let time_ns = 0n;
+  for (const text of texts) {
+    console.write({ stream: 2, time_ns, bytes: new TextEncoder().encode(text) });
+    time_ns += 5n * MS_NS;
+  }
+  console.end({ code: 0, signal: null }, time_ns);
+  return entries;
+}
+
+Deno.test("notes follow their exception at once: what is written later, or opens anew, is none", () => {
+  const traceback = 'Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1\nnote';
+  const entries = found(
+    `${traceback}\nterminate called without an active exception\n`,
+    `${traceback}\n`,
+    "step 2 of 9\n",
+  );
+  assert.deepEqual(entries.map(({ message, exception }) => [message, exception]), [
+    ["KeyError: 1", traceback],
+    ["terminate called without an active exception", ""],
+    ["KeyError: 1", traceback],
+  ]);
+});
+
+Deno.test("of a JSON record the fault and its stack are told, each once", () => {
+  const exceptionOf = (record: unknown) => found(JSON.stringify(record))[0]!.exception;
+  assert.equal(
+    exceptionOf({ level: "error", msg: "m", error: "EOF", stacktrace: "main.main\n\t/a.go:1" }),
+    "EOF\nmain.main\n\t/a.go:1",
+  );
+  assert.equal(
+    exceptionOf({ level: 50, err: { message: "x", stack: "Error: x\n    at a" } }),
+    "Error: x\n    at a",
+  );
+  assert.equal(
+    exceptionOf({
+      "log.level": "error",
+      "error.message": "x",
+      "error.stack_trace": "E: x\n\tat a",
+    }),
+    "E: x\n\tat a",
+  );
+  assert.equal(exceptionOf({ level: "error", msg: "m", exc_info: true }), "");
+});
+
+Deno.test("indented lines that follow a record at once belong to it, unless they are a traceback", () => {
+  const lines = [
+    "WARNING: unknown options:",
+    "  - batch",
+    "  - device",
+    "ERROR: it failed",
+    "  + Exception Group Traceback (most recent call last):",
+    "  | ExceptionGroup: two (2 sub-exceptions)",
+    "ready",
+  ];
+  assert.deepEqual(
+    found(lines.join("\n")).map(({ message, exception }) => [message, exception]),
+    [
+      ["unknown options:", "  - batch\n  - device"],
+      ["it failed", `${lines[4]}\n${lines[5]}`],
+    ],
+  );
+});
+
+Deno.test("a summary behind an exception is kept whole, the number of a process in it too", () => {
+  const lines = [
+    "Traceback (most recent call last):",
+    '  File "/usr/bin/torchrun", line 8, in <module>',
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
+    "==================",
+    "Root Cause (first observed failure):",
+    "[0]:",
+    "  exitcode  : 1 (pid: 4241)",
+    "==================",
+  ].join("\n");
+  assert.deepEqual(found(lines).map(({ exception }) => exception), [lines]);
+});
+
+Deno.test("places in code that no error follows are none", () => {
+  const lines = [
+    '  File "a.py", line 3',
+    "    x = 1",
+    "ready",
+    "/app/main.js:12",
+    "loaded",
+    "ready",
+    "Handled: TypeError: none",
+    "ready",
+  ];
+  assert.deepEqual(found(lines.join("\n")), []);
+});
