@@ -86,7 +86,7 @@ export class Assembler {
    */
   #announced(open: Open, text: string): boolean {
     return open.record?.level === "error" && openTraceback(text) !== undefined &&
-      open.block.finding()?.exception === "";
+      /^(?:future: <.*)?$/.test(open.block.finding()?.exception ?? "-");
   }
 
   #start(line: Start): void {
@@ -182,7 +182,8 @@ interface Start {
   time_ns: bigint;
 }
 
-const STACK_LINE = /^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more)/;
+/** Lines of stacks, and what asyncio says of the task before one. */
+const STACK_LINE = /^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more|\d+ +0x[0-9a-f]+ |future: <)/;
 
 /** A record of its own: what is clearly a stack goes on after it, and what is indented and comes at once. */
 function openRecord(record: LogRecord, level: Finding["level"]): Block {

@@ -85,6 +85,29 @@ Deno.test("a summary behind an exception is kept whole, the number of a process 
   assert.deepEqual(found(lines).map(({ exception }) => exception), [lines]);
 });
 
+Deno.test("what stands between a record and its traceback is kept with them", () => {
+  const lines = [
+    "ERROR:     Task exception was never retrieved",
+    "future: <Task finished name='Task-2' exception=OSError('x')>",
+    "Traceback (most recent call last):",
+    '  File "a.py", line 19, in bad',
+    "OSError: x",
+  ];
+  assert.deepEqual(
+    found(lines.join("\n")).map(({ message, exception }) => [message, exception]),
+    [["Task exception was never retrieved", lines.slice(1).join("\n")]],
+  );
+});
+
+Deno.test("the last lines of the console are in the letters that they were written in", () => {
+  const entries: ErrorEntry[] = [];
+  const console = createConsole({ report: (entry) => entries.push(entry), now_ns: () => 0n });
+  const bytes = new TextEncoder().encode("│ Größe 日本 │\r\n50%\r100% … done\r\n");
+  console.write({ stream: 0, time_ns: 0n, bytes });
+  console.end({ code: 1, signal: null }, 0n);
+  assert.deepEqual(entries.map(({ exception }) => exception), ["│ Größe 日本 │\n100% … done"]);
+});
+
 Deno.test("places in code that no error follows are none", () => {
   const lines = [
     '  File "a.py", line 3',

@@ -35,7 +35,7 @@ const FORMATS: RegExp[] = [
   // TensorRT-LLM: `[11/21/2026-01:02:03] [TRT-LLM] [E] …`, `[TensorRT-LLM][ERROR] …`.
   new RegExp(
     String
-      .raw`^(?:\[${TIME}\] ?)?(?<key>\[(?:TRT-LLM|TRT|TensorRT-LLM)\] ?(?:\[RANK \d+\] ?)?)\[(?<level>[A-Z]+)\] ?(?<message>.*)$`,
+      .raw`^(?:\[${TIME}\] ?)?(?<key>\[(?:TRT-LLM|TRT|TensorRT-LLM)\] ?(?:\[RANK \d+\] ?)?)\[(?<level>[A-Z]+)\] ?(?:\[TensorRT-LLM\]\[[A-Z]+\] ?)?(?<message>.*)$`,
   ),
   // llama.cpp: `0.01.234.567 E …`.
   /^\d+\.\d\d\.\d{3}\.\d{3} (?<level>[DIWE]) (?<message>.*)$/,
@@ -49,7 +49,7 @@ const FORMATS: RegExp[] = [
   // A time, up to three words, and the level: `… - name - ERROR - …`, `… | ERROR | …`, `[…] [12] [ERROR] …`.
   new RegExp(
     String
-      .raw`^\[?${TIME}\]?(?<key>(?:(?:\s+(?:[-|]\s+)?|(?<=\]))\[?[\w.:/#<>+-]{1,60}\]?(?=[\s[])){0,3}?)[\s\-|:,[]+(?<level>${LEVEL}|(?:emerg|alert|crit|error|warn|notice|info|debug)(?=\]))\]?\s*(?<where>\[[^\]]*:\d+(?::\w+)?\])?\s*(?:in \w+)?[-|:]?\s*(?<message>.*)$`,
+      .raw`^\[?${TIME}\]?(?<key>(?:(?:\s+(?:[-|]\s+)?|(?<=\]))\[?[\w.:/#<>+-]{1,60}\]?(?=[\s[])){0,3}?)[\s\-|:,[]+(?<level>${LEVEL}|(?:emerg|alert|critical|crit|error|exception|warning|warn|notice|info|debug)(?=\s*\]))\s*\]?\s*(?<where>\[[^\]]*:\d+(?::\w+)?\])?\s*(?:in \w+)?[-|:]?\s*(?<message>.*)$`,
   ),
   // `[ERROR] …`, `ERROR: …`, `ERROR …`, `<ERROR> …`.
   new RegExp(String.raw`^[[<]?(?<level>${LEVEL})(?:[\]>]\s*[-:]?|:|(?= ))\s*(?<message>.*)$`),

@@ -43,6 +43,7 @@ const LINES: [line: string, ...expected: (string | undefined)[]][] = [
     "error",
     "Encountered an error in forward function",
   ],
+  ["[TensorRT-LLM][ERROR] [TensorRT-LLM][ERROR] Assertion failed", "error", "Assertion failed"],
   ["[11/21/2026-01:02:03] [TRT-LLM] [I] warnings: 0"],
   // uvicorn, gunicorn, Flask, DeepSpeed, loguru, nginx, tracing.
   ["ERROR:    [Errno 98] address already in use", "error", "[Errno 98] address already in use"],
@@ -62,7 +63,21 @@ const LINES: [line: string, ...expected: (string | undefined)[]][] = [
   ["2026/11/21 01:02:03 [error] 12#12: *1 connect() failed", "error", "12#12: *1 connect() failed"],
   ["2026-11-21T01:02:03.123456Z  WARN router: slow shard", "warning", "router: slow shard"],
   ['time="2026-11-21T01:02:03Z" level=error msg="no \\"space\\"" n=1', "error", 'no "space"'],
+  ["2026-11-21 01:02:03 [error    ] request failed [app]", "error", "request failed [app]"],
+  ["2026-11-21 01:02:03 [warning  ] slow", "warning", "slow"],
+  ["2026-11-21 01:02:03 [info     ] no error"],
   // llama.cpp.
+  [
+    "llama_model_load: error loading model: no x.gguf",
+    "error",
+    "llama_model_load: error loading model: no x.gguf",
+  ],
+  [
+    "srv    load_model: failed to load model, 'x.gguf'",
+    "error",
+    "srv    load_model: failed to load model, 'x.gguf'",
+  ],
+  ["main: server is listening, 0 slots busy"],
   [
     "0.00.123.456 E llama_model_load: cannot open a.gguf",
     "error",

@@ -59,6 +59,11 @@ const NATIVES: Native[] = [
     takes: INDENTED,
   },
   {
+    // llama.cpp, where its log states no level.
+    opens:
+      /^(?<message>(?:(?:llama|ggml|gguf|common|clip|mtmd)_\w+|srv +\S+|main): .*\b(?:error|failed|unable to)\b.*)$/,
+  },
+  {
     opens: /^(?<message>.*: Assertion [`'].*' failed\.?|.*\bGGML_ASSERT\(.*\) failed.*)$/,
     takes: /^\[New LWP|^#\d/,
   },

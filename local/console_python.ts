@@ -91,7 +91,8 @@ class Traceback implements Block {
 
   finding(): Finding {
     const before = this.#before;
-    const exception = this.#lines.text;
+    const traceback = this.#lines.text;
+    const exception = before?.exception ? `${before.exception}\n${traceback}` : traceback;
     const message = before?.message || this.#raised || exception.split("\n").at(-1)!.trim();
     return { level: before?.level ?? "error", message, exception, pid: before?.pid };
   }
@@ -103,7 +104,7 @@ class Traceback implements Block {
   }
 
   #frame(text: string): Answer {
-    if (INDENTED.test(text)) {
+    if (INDENTED.test(text) || text.startsWith("> File ")) {
       this.#lines.push(text);
       return "took";
     }

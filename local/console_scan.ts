@@ -30,7 +30,20 @@ const NEEDLE_TEXTS = [
   // Tracebacks, panics and exceptions ("…ceback", "…xception", "terminate", "Process-1:").
   ...["ceba", "xcep", "pani", "unca", "mina", "goro", "ess-"],
   // Faults ("Segmentation", "segfault", " fault", "Killed", "Aborted", "assert", "of memory", "illegal").
-  ...["segm", "segf", " fau", "kill", "abor", "sser", "f me", "egal", "oom-", "xid ", "sigq"],
+  ...[
+    "segm",
+    "segf",
+    " fau",
+    "kill",
+    "abor",
+    "sser",
+    "f me",
+    "fail",
+    "egal",
+    "oom-",
+    "xid ",
+    "sigq",
+  ],
   // Where Python and Node say that code is wrong: `", line 1`, `node:internal/…`, `main.mjs:12`.
   '", l',
   ...["in", "as", "ev", "fs", "ne", "st", "ch", "bu", "ht", "_h", "dg", "zl", "re", "ur"]

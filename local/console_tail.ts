@@ -2,6 +2,9 @@
 
 import { plainText } from "./console_text.ts";
 
+const NEWLINE = 10;
+const RETURN = 13;
+
 const MAX_BYTES = 8_192;
 const MAX_LINES = 20;
 
@@ -26,10 +29,18 @@ export class Tail {
     const whole = this.#bytes.length < MAX_BYTES
       ? this.#bytes
       : this.#bytes.subarray(this.#bytes.indexOf(10) + 1);
-    return new TextDecoder("latin1").decode(whole).split("\n")
-      .map((line) => line.replace(/\r+$/, "").split("\r").at(-1)!)
-      .slice(-MAX_LINES - 1)
-      .map((line) => plainText(Uint8Array.from(line, (letter) => letter.charCodeAt(0))) ?? "")
+    return split(whole, NEWLINE).slice(-MAX_LINES - 1)
+      .map((line) => split(line, RETURN).findLast((part) => part.length > 0) ?? new Uint8Array(0))
+      .map((line) => plainText(line) ?? "")
       .join("\n").replace(/^\s*\n/, "").trimEnd();
   }
+}
+
+function split(bytes: Uint8Array, separator: number): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (let at; (at = bytes.indexOf(separator, from)) >= 0; from = at + 1) {
+    parts.push(bytes.subarray(from, at));
+  }
+  return [...parts, bytes.subarray(from)];
 }
