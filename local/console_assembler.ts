@@ -183,7 +183,8 @@ interface Start {
 }
 
 /** Lines of stacks, and what asyncio says of the task before one. */
-const STACK_LINE = /^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more|\d+ +0x[0-9a-f]+ |future: <)/;
+const STACK_LINE =
+  /^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more|\d+ +0x[0-9a-f]+ |future: <|Stack \(most recent call last\):$)/;
 
 /** A record of its own: what is clearly a stack goes on after it, and what is indented and comes at once. */
 function openRecord(record: LogRecord, level: Finding["level"]): Block {

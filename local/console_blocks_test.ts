@@ -60,13 +60,14 @@ Deno.test("indented lines that follow a record at once belong to it, unless they
     "ERROR: it failed",
     "  + Exception Group Traceback (most recent call last):",
     "  | ExceptionGroup: two (2 sub-exceptions)",
+    "    +------------------------------------",
     "ready",
   ];
   assert.deepEqual(
     found(lines.join("\n")).map(({ message, exception }) => [message, exception]),
     [
       ["unknown options:", "  - batch\n  - device"],
-      ["it failed", `${lines[4]}\n${lines[5]}`],
+      ["it failed", lines.slice(4, 7).join("\n")],
     ],
   );
 });
@@ -83,6 +84,28 @@ Deno.test("a summary behind an exception is kept whole, the number of a process 
     "==================",
   ].join("\n");
   assert.deepEqual(found(lines).map(({ exception }) => exception), [lines]);
+});
+
+Deno.test("a message of several lines does not break the box of its group", () => {
+  const lines = [
+    "  + Exception Group Traceback (most recent call last):",
+    '  |   File "a.py", line 15, in <module>',
+    "  | ExceptionGroup: two (2 sub-exceptions)",
+    "  +-+---------------- 1 ----------------",
+    "    | ValueError: one",
+    "more",
+    "    +---------------- 2 ----------------",
+    "    | ValueError: two",
+    "    +------------------------------------",
+  ];
+  const [entry, ...others] = found([...lines, "ready"].join("\n"));
+  assert.deepEqual(others, []);
+  assert.equal(entry!.exception, lines.join("\n"));
+});
+
+Deno.test("the stack that a record is told with is kept", () => {
+  const stack = 'Stack (most recent call last):\n  File "a.py", line 6, in <module>\n    log()';
+  assert.deepEqual(found(`ERROR:root:here\n${stack}\n`).map(({ exception }) => exception), [stack]);
 });
 
 Deno.test("what stands between a record and its traceback is kept with them", () => {

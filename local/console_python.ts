@@ -16,6 +16,7 @@ const PREAMBLE =
 const CHAIN =
   /^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$/;
 const BOX = /^\s+[|+]/;
+const BOX_END = /^ {4}\+-+$/;
 const BOXED_EXCEPTION = /^ {2}\| ([^\s|+-].*)$/;
 const INDENTED = /^\s/;
 const RAISED = /^(?:(?:[A-Za-z_]\w*|<locals>)\.)*[A-Za-z_]\w*(?::(?: .*)?)?$/;
@@ -76,6 +77,11 @@ class Traceback implements Block {
         return this.#frame(text);
       case "boxes":
         if (!BOX.test(text)) {
+          // Before Python 3.13 further lines of a message stand outside of the box.
+          if (!this.#closed && text !== "" && this.#isNote(text, context)) {
+            this.#lines.push(text);
+            return "took";
+          }
           this.#state = "raised";
           // A group has its notes in its box.
           this.#notes = MAX_NOTES;
@@ -83,6 +89,7 @@ class Traceback implements Block {
         }
         this.#raised ||= BOXED_EXCEPTION.exec(text)?.[1] ?? "";
         this.#lines.push(text);
+        this.#closed = BOX_END.test(text);
         return "took";
       case "raised":
         return this.#afterwards(text, context);
@@ -99,6 +106,8 @@ class Traceback implements Block {
 
   #begin(start: string): void {
     this.#lines.push(start);
+    this.#closed = false;
+    this.#notes = 0;
     this.#state = start.includes("Exception Group") ? "boxes" : "frames";
     this.#raised = "";
   }
@@ -148,6 +157,7 @@ class Traceback implements Block {
 
   #chained = false;
   #notes = 0;
+  #closed = false;
 }
 
 /** A report of a syntax error in the script itself, which has no traceback. */
