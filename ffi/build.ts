@@ -10,7 +10,7 @@ const PRODUCTS: Record<string, { sources: string[]; flags: string[] }> = {
     sources: ["supervisor.c", "pump.c", "ring.c", "start.c", "terminal.c"],
     flags: [],
   },
-  "libservice.so": { sources: ["service.c"], flags: ["-shared", "-fPIC"] },
+  "libservice.so": { sources: ["service.c", "segment_ask.c"], flags: ["-shared", "-fPIC"] },
 };
 
 if (import.meta.main) {

@@ -3,6 +3,7 @@
 import denoJson from "../deno.json" with { type: "json" };
 import { createClock } from "./clock.ts";
 import { complain } from "./complain.ts";
+import { planCuda } from "./cuda_environment.ts";
 import { newInstanceId } from "./instance.ts";
 import { type Launch, launch } from "./launchers.ts";
 import { checkListener } from "./listener.ts";
@@ -18,14 +19,19 @@ export async function main(args: string[]): Promise<void> {
   const env = Deno.env.toObject();
   const { command, ...plan } = planRun(args, { env, start_ns });
   const reason = becomeSupervisor([
-    ...["--set", `${INSTANCE_VARIABLE}=${plan.id}`],
+    ...set({ [INSTANCE_VARIABLE]: plan.id, ...plan.cuda.environment }),
     ...watch(plan),
     "--",
     ...exactly(command, plan.changes.length > 0),
   ]);
   const { runInProcess } = await import("./in_process.ts");
-  const missing = { ...plan.missing, console_errors: reason };
-  await runInProcess(command, { plan: { ...plan, missing }, env });
+  const uncaptured = { ...plan.missing, console_errors: reason };
+  await runInProcess(command, { plan: { ...plan, missing: uncaptured }, env });
+}
+
+/** The supervisor's words for variables of the workload. */
+function set(environment: Record<string, string>): string[] {
+  return Object.entries(environment).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
 }
 
 interface Place {
@@ -46,15 +52,21 @@ function planRun(args: string[], { env, start_ns }: Place): Plan & { command: st
     checkListener(listen);
     const launched = look(request.run, env);
     const scraped = targets(request.run, launched);
+    const id = newInstanceId();
+    const cuda = planCuda({ ...request.run, id, env });
     return {
       command: launched.command,
-      id: newInstanceId(),
+      id,
       start_ns,
       commandLine: commandLine(request.run.command),
       changes: launched.changes,
       tags,
       targets: scraped,
-      missing: notCaptured(scraped.length === 0 ? launched.why : undefined),
+      missing: missing({
+        gpu_kernels: cuda.why,
+        engine_metrics: scraped.length === 0 ? launched.why : undefined,
+      }),
+      cuda,
       listen,
     };
   } catch (error) {
@@ -101,10 +113,9 @@ function exactly(command: string[], changed: boolean): (string | Uint8Array)[] {
   }
 }
 
-/** What the payload lacks in this version, beside the console. */
-function notCaptured(engine_metrics: string | undefined): Record<string, string> {
-  return {
-    gpu_kernels: "the injected library is not part of this version",
-    ...(engine_metrics !== undefined && { engine_metrics }),
-  };
+/** What is not captured for a reason. */
+function missing(reasons: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(reasons).flatMap(([capture, why]) => why === undefined ? [] : [[capture, why]]),
+  );
 }

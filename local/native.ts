@@ -59,3 +59,21 @@ function terminated(words: readonly (string | Uint8Array)[]): Uint8Array<ArrayBu
   }
   return bytes;
 }
+
+/** Asks the writer of the segment at `path` for newer values; see `ffi/segment.h`. */
+export type AskSegment = (path: string, taken: number) => number;
+
+/**
+ * How a segment's writer is asked: says that the answer `taken` was read and returns the answer to wait
+ * for, or a negative errno; `null` where the native library cannot be opened.
+ */
+export function openSegmentAsk(): AskSegment | null {
+  try {
+    const { symbols } = Deno.dlopen(new URL("libservice.so", BUILD), {
+      service_segment_ask: { parameters: ["buffer", "u32"], result: "i64" },
+    });
+    return (path, taken) => Number(symbols.service_segment_ask(terminated([path]), taken));
+  } catch {
+    return null;
+  }
+}
