@@ -92,6 +92,7 @@ function checkTables(layout: SegmentLayout, fileBytes: number): void {
     [banks_at[1], cell_capacity * VALUE_BYTES],
     [layout.names_at, name_capacity],
   ].map(([at = 0, bytes = 0]) => ({ at, end: at + bytes })).sort((a, b) => a.at - b.at);
+  if (banks_at.some((at) => at % VALUE_BYTES !== 0)) refuseSegment("its values are not aligned");
   for (const [i, { at, end }] of tables.entries()) {
     if (at % 4 !== 0 || end > fileBytes) refuseSegment("a table lies outside of it");
     if (i > 0 && at < tables[i - 1]!.end) refuseSegment("its tables overlap");

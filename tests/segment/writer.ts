@@ -1,25 +1,27 @@
 /** A process with a segment, told what to write. */
 
-const SOURCES = [
-  new URL("writer.c", import.meta.url).pathname,
-  new URL("../../ffi/segment.c", import.meta.url).pathname,
-];
+const HERE = new URL("./", import.meta.url).pathname;
+const SEGMENT = new URL("../../ffi/segment.c", import.meta.url).pathname;
+const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
 
-/** Whether the writer can be built here; says why not where it cannot. */
-export async function buildWriter(directory: string): Promise<string | null> {
-  const path = `${directory}/writer`;
-  const flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"];
+/** The path of `NAME.c` built into `directory`, or `null`, said on the console, without a compiler. */
+export async function buildProgram(name: string, directory: string): Promise<string | null> {
+  const path = `${directory}/${name}`;
+  const args = [...FLAGS, `${HERE}${name}.c`, SEGMENT, "-o", path];
   try {
-    const { success, stderr } = await new Deno.Command("cc", {
-      args: [...flags, ...SOURCES, "-o", path],
-    }).output();
+    const { success, stderr } = await new Deno.Command("cc", { args }).output();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
     return path;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    console.log("skipped: no C compiler (cc) to build the segment's writer");
+    console.log(`skipped: no C compiler (cc) to build ${name}.c`);
     return null;
   }
+}
+
+/** The path of the writer for {@linkcode startWriter}. */
+export function buildWriter(directory: string): Promise<string | null> {
+  return buildProgram("writer", directory);
 }
 
 /** A writer that runs. */
