@@ -8,12 +8,15 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     name: "profiler_capture_state",
     type: "gauge",
     unit: null,
-    tags: ["capture", "reason"],
+    tags: ["capture", "reason", "process.pid", "process.host_pid"],
     meaning:
-      "Whether one kind of signal is captured: 1 is captured, 0 is not, and reason says why.",
+      "Whether one kind of signal is captured: 1 is captured, 0 is not. For gpu_kernels one " +
+      "series for each process that has started CUDA.",
     read:
       "Read it before a missing metric is taken for zero: where it is 0, absence says nothing " +
-      "about the workload.",
+      "about the workload. With a reason it stays 0. Without one the process has just started, has " +
+      "ended, or is interrupted: its attribute profiler.capture says which, and errors says by whom. " +
+      "gpu_kernels without process.pid: no process has started CUDA yet.",
     act:
       "Do what reason asks for (another tool holds the GPU's profiling interface, a library is " +
       "missing), and run again.",
@@ -139,5 +142,27 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "is no upload.",
     act:
       "Read the server's answer in errors, and beside the window in the spool's folder rejected.",
+  },
+  {
+    name: "profiler_refused_segments_total",
+    type: "counter",
+    unit: null,
+    tags: [],
+    meaning: "Processes whose measurements were left unread, because what they left in shared " +
+      "memory is corrupt, cut short, of another user or of another version.",
+    read: "0 is the normal answer. Above 0, GPU activity of that many processes is missing from " +
+      "then on; errors names each with the reason.",
+    act: "Do what the reason says; a future version means that the workload was started by a " +
+      "newer profiler than the one that watches.",
+  },
+  {
+    name: "profiler_capture_nanoseconds",
+    type: "counter",
+    unit: "nanoseconds",
+    tags: ["process.pid", "process.host_pid"],
+    meaning: "Time that threads of the workload spent in the profiler's callbacks.",
+    read: "Divide by the time between two reads: it is what capturing costs the workload's own " +
+      "threads. Reading the records is done by a thread of its own and is not in it.",
+    act: "Above a percent: go back to --cuda-graph-trace graph if it is node; otherwise report it.",
   },
 ];

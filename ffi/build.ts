@@ -40,7 +40,7 @@ export const PRODUCTS: Record<string, Product> = {
     ways: [["-static", "-Wl,--fatal-warnings"], []],
     musl: true,
   },
-  "libservice.so": { sources: ["service.c"], flags: GUEST, ways: [OLD_HOMES, []] },
+  "libservice.so": { sources: ["service.c", "segment_ask.c"], flags: GUEST, ways: [OLD_HOMES, []] },
 };
 
 /** What the published package is built for. */

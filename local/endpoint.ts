@@ -25,6 +25,8 @@ export interface EndpointOptions {
   now_ns: () => bigint;
   /** Resolves once there is a first measurement to answer with. */
   ready: Promise<void>;
+  /** Brings `total` up to now where that takes milliseconds; it is called for every request. */
+  refresh?: () => Promise<void> | undefined;
 }
 
 /** A metric not updated for so long leaves the report. */
@@ -35,7 +37,7 @@ const MAX_CACHED = 16;
 
 /** The handler of all requests to the local endpoint. */
 export function createEndpoint(options: EndpointOptions): (request: Request) => Promise<Response> {
-  const { total, host, ready } = options;
+  const { total, host, ready, refresh } = options;
   const cache = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
   let cached_ns = -1n;
 
@@ -58,6 +60,8 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
         readQuery(url.searchParams, {});
         return answer(request, new TextEncoder().encode('{"status":"ok"}'), false);
       }
+      const refreshing = refresh?.();
+      if (refreshing) await refreshing;
       const compressed = acceptsGzip(request.headers.get("accept-encoding") ?? "");
       return answer(request, await body(url.searchParams, compressed), compressed);
     } catch (error) {

@@ -19,7 +19,7 @@ export async function runInProcess(
   Deno.env.delete("DENO_SERVE_ADDRESS");
   // The launcher had the port a moment ago.
   const listener = openListener({ ...plan.listen, named: false });
-  const workload = start(command, plan.id, env);
+  const workload = start(command, plan, env);
   let ending: Ending | null = null;
   for (const signal of FORWARDED) {
     Deno.addSignalListener(signal, () => {
@@ -39,7 +39,11 @@ export async function runInProcess(
   leave(ending);
 }
 
-function start(command: readonly string[], id: string, env: Record<string, string>): Workload {
+function start(
+  command: readonly string[],
+  { id }: Plan,
+  env: Record<string, string>,
+): Workload {
   const { DENO_SERVE_ADDRESS } = env;
   try {
     return startWorkload(command, {

@@ -3,6 +3,7 @@
 import denoJson from "../deno.json" with { type: "json" };
 import { createClock } from "./clock.ts";
 import { complain } from "./complain.ts";
+import { planCuda } from "./cuda_environment.ts";
 import { newInstanceId } from "./instance.ts";
 import { type Launch, launch } from "./launchers.ts";
 import { checkListener } from "./listener.ts";
@@ -16,16 +17,24 @@ import { targets } from "./targets.ts";
 export async function main(args: string[]): Promise<void> {
   const start_ns = createClock()();
   const env = Deno.env.toObject();
-  const { command, ...plan } = planRun(args, { env, start_ns });
-  const reason = await becomeSupervisor([
-    ...["--set", `${INSTANCE_VARIABLE}=${plan.id}`],
-    ...watch(plan),
-    "--",
-    ...exactly(command, plan.changes.length > 0),
-  ], env);
+  const { command, cudaGraphTrace, ...plan } = planRun(args, { env, start_ns });
+  const reason = await becomeSupervisor((library) => {
+    const cuda = planCuda({ library, id: plan.id, env, cudaGraphTrace });
+    return [
+      ...set({ [INSTANCE_VARIABLE]: plan.id, ...cuda.environment }),
+      ...watch({ ...plan, cuda }),
+      "--",
+      ...exactly(command, plan.changes.length > 0),
+    ];
+  }, env);
   const { runInProcess } = await import("./in_process.ts");
-  const missing = { ...plan.missing, console_errors: reason };
+  const missing = { ...plan.missing, console_errors: reason, gpu_kernels: reason };
   await runInProcess(command, { plan: { ...plan, missing }, env });
+}
+
+/** The supervisor's words for variables of the workload. */
+function set(environment: Record<string, string>): string[] {
+  return Object.entries(environment).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
 }
 
 interface Place {
@@ -34,7 +43,10 @@ interface Place {
 }
 
 /** What is to be done; leaves where there is nothing, or where it cannot be. */
-function planRun(args: string[], { env, start_ns }: Place): Plan & { command: string[] } {
+function planRun(
+  args: string[],
+  { env, start_ns }: Place,
+): Plan & Pick<Options, "command" | "cudaGraphTrace"> {
   try {
     const request = readOptions(args, env);
     if ("print" in request) {
@@ -48,13 +60,16 @@ function planRun(args: string[], { env, start_ns }: Place): Plan & { command: st
     const scraped = targets(request.run, launched);
     return {
       command: launched.command,
+      cudaGraphTrace: request.run.cudaGraphTrace,
       id: newInstanceId(),
       start_ns,
       commandLine: commandLine(request.run.command),
       changes: launched.changes,
       tags,
       targets: scraped,
-      missing: notCaptured(scraped.length === 0 ? launched.why : undefined),
+      missing: scraped.length === 0 && launched.why !== undefined
+        ? { engine_metrics: launched.why }
+        : {},
       listen,
     };
   } catch (error) {
@@ -107,12 +122,4 @@ function exactly(command: string[], changed: boolean): (string | Uint8Array)[] {
   } catch {
     return command;
   }
-}
-
-/** What the payload lacks in this version, beside the console. */
-function notCaptured(engine_metrics: string | undefined): Record<string, string> {
-  return {
-    gpu_kernels: "the injected library is not part of this version",
-    ...(engine_metrics !== undefined && { engine_metrics }),
-  };
 }

@@ -27,12 +27,15 @@ export function dieBy(signal: Deno.Signal): void {
   }
 }
 
+/** The supervisor's arguments, where this is the path of the library that goes with it. */
+export type SupervisorArguments = (library: string) => readonly (string | Uint8Array)[];
+
 /**
  * Becomes the supervisor with these arguments, under the same pid. Returns only where that is not
  * possible: then it says why, of several reasons that of the best place.
  */
 export async function becomeSupervisor(
-  args: readonly (string | Uint8Array)[],
+  args: SupervisorArguments,
   env: Record<string, string>,
 ): Promise<string> {
   if (BUILD.protocol === "file:") {
@@ -48,15 +51,16 @@ export async function becomeSupervisor(
 }
 
 /** Becomes the supervisor in `folder`, or says why not. */
-function execute(folder: string, args: readonly (string | Uint8Array)[]): string {
+function execute(folder: string, args: SupervisorArguments): string {
   const supervisor = `${folder}/service-supervisor`;
+  const path = `${folder}/libservice.so`;
   try {
-    const library = Deno.dlopen(`${folder}/libservice.so`, {
+    const library = Deno.dlopen(path, {
       service_exec: { parameters: ["buffer", "buffer", "u64"], result: "i32" },
     });
-    const words = terminated([supervisor, ...args]);
-    const path = terminated([supervisor]);
-    const errno = -library.symbols.service_exec(path, words, BigInt(words.length));
+    const words = terminated([supervisor, ...args(path)]);
+    const program = terminated([supervisor]);
+    const errno = -library.symbols.service_exec(program, words, BigInt(words.length));
     library.close();
     return `${supervisor} does not start (errno ${errno})`;
   } catch (error) {
@@ -76,4 +80,22 @@ function terminated(words: readonly (string | Uint8Array)[]): Uint8Array<ArrayBu
     at += word.length + 1;
   }
   return bytes;
+}
+
+/** Asks the writer of the segment at `path` for newer values; see `ffi/segment.h`. */
+export type AskSegment = (path: string, taken: number) => number;
+
+/**
+ * How a segment's writer is asked: says that the answer `taken` was read and returns the answer to wait
+ * for, or a negative errno; `null` where `library` cannot be opened.
+ */
+export function openSegmentAsk(library: string): AskSegment | null {
+  try {
+    const { symbols } = Deno.dlopen(library, {
+      service_segment_ask: { parameters: ["buffer", "u32"], result: "i64" },
+    });
+    return (path, taken) => Number(symbols.service_segment_ask(terminated([path]), taken));
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,6 @@
 /** What the launcher tells the watcher, which is a process of its own. */
 
+import type { CudaPlan } from "./cuda_environment.ts";
 import type { ListenerOptions } from "./listener.ts";
 import type { Target } from "./targets.ts";
 
@@ -20,6 +21,8 @@ export interface Plan {
   targets: Target[];
   /** What is not captured, and why. */
   missing: Record<string, string>;
+  /** How CUDA processes are captured; absent where there is no native part to do it. */
+  cuda?: CudaPlan;
   listen: ListenerOptions;
 }
 

@@ -5,6 +5,7 @@ import {
   addSums,
   emptyWindow,
   type ErrorEntry,
+  type FrameSum,
   type HistogramSeries,
   MAX_ERROR_LENGTH,
   MAX_MAGNITUDE,
@@ -24,6 +25,10 @@ import {
 export interface Source {
   /** Measures into `recorder`; gives way to the event loop where it takes more than milliseconds. */
   sample(recorder: Recorder): void | Promise<void>;
+  /** Whether {@linkcode Source.refresh} has something to do. */
+  canRefresh?(): boolean;
+  /** Measures between two samples, for a reader that asks now; within 20 ms, and never beside a sample. */
+  refresh?(recorder: Recorder): Promise<void>;
   /** Gets ready for the last sample, within two seconds: the workload has ended. */
   settle?(): Promise<void>;
 }
@@ -35,6 +40,7 @@ export type Gain = Pick<HistogramSeries, "count" | "sum" | "min" | "max" | "buck
 export class Recorder {
   #window: Window;
   #now_ns: () => bigint;
+  readonly #retired: string[] = [];
 
   /** A recorder whose first window starts at `from_ns`. */
   constructor(from_ns: bigint, now_ns: () => bigint) {
@@ -62,10 +68,24 @@ export class Recorder {
   /** Records what a distribution gained since it was last recorded; nothing is an answer too. */
   histogram(name: string, tags: Tags, gain: Gain): void {
     if (!inRange(rounded(gain.sum))) return;
-    const series: Series = { name, type: "histogram", tags, updated_ns: this.now_ns, ...gain };
-    const next = emptyWindow(this.#window.to_ns);
-    next.series.set(seriesKey(series), series);
-    absorb(this.#window, next);
+    this.#merge({ name, type: "histogram", tags, updated_ns: this.now_ns, ...gain });
+  }
+
+  /** Records what the frames of a profile gained since they were last recorded; none is an answer too. */
+  profile(name: string, tags: Tags, frames: Map<string, FrameSum>): void {
+    this.#merge({ name, type: "profile", tags, updated_ns: this.now_ns, frames });
+  }
+
+  /** Takes back a gauge that is not true any more, so that it does not linger among those that are. */
+  retire(name: string, tags: Tags): void {
+    const key = seriesKey({ name, type: "gauge", tags });
+    this.#window.series.delete(key);
+    this.#retired.push(key);
+  }
+
+  /** The keys of the gauges retired since the last call. */
+  takeRetired(): string[] {
+    return this.#retired.splice(0);
   }
 
   /** Records a warning or an error: of now, unless it says when it was logged. */
@@ -98,6 +118,12 @@ export class Recorder {
     window.to_ns = to_ns;
     this.#window = emptyWindow(to_ns);
     return window;
+  }
+
+  #merge(series: Series): void {
+    const next = emptyWindow(this.#window.to_ns);
+    next.series.set(seriesKey(series), series);
+    absorb(this.#window, next);
   }
 
   #add(series: Series): void {

@@ -4,15 +4,18 @@ import type { Tags } from "@service/core";
 import denoJson from "../deno.json" with { type: "json" };
 import { createCaptureSource } from "./capture.ts";
 import { complain } from "./complain.ts";
+import { createCudaSource } from "./cuda.ts";
 import { type ConsoleReader, consoleSource } from "./console_source.ts";
 import { readKey } from "./engine_key.ts";
 import { createHostSource } from "./host.ts";
 import { containerId, instanceTags } from "./instance.ts";
 import type { Listener } from "./listener.ts";
+import { openSegmentAsk } from "./native.ts";
 import { INSTANCE_VARIABLE, type Plan } from "./plan.ts";
 import { oomKills } from "./oom_kills.ts";
 import { createProcessSource } from "./processes.ts";
 import { createPrometheusSource } from "./prometheus.ts";
+import { holdDirectories } from "./segment_directories.ts";
 import { createSelfSource } from "./self.ts";
 import { saveSnapshot, stateDirectory } from "./state.ts";
 import { startUpload } from "./upload.ts";
@@ -53,17 +56,23 @@ export function startSession(options: SessionOptions): Session {
       complain(`a fault in the profiler, the workload goes on: ${why}`);
     });
   }
+  const held = new DisposableStack();
   let watcher: Watcher | undefined;
   try {
-    watcher = watch(options);
+    watcher = watch(options, held);
     if (env.SERVICE_DEBUG === "1") complain(`instance ${id}, signals at ${listener.url()}/signals`);
   } catch (error) {
     complain(`no profile, the workload runs without: ${error}`);
   }
-  return { finish: () => finish(watcher, id, env) };
+  return {
+    async finish() {
+      await finish(watcher, id, env);
+      held.dispose();
+    },
+  };
 }
 
-function watch(options: SessionOptions): Watcher {
+function watch(options: SessionOptions, held: DisposableStack): Watcher {
   const { id, start_ns, now_ns, pid, commandLine, changes, tags, env, listener } = options;
   const { version } = denoJson;
   const context = instanceTags({
@@ -74,7 +83,14 @@ function watch(options: SessionOptions): Watcher {
     tags,
     containerId: containerId(readText("/proc/self/cgroup"), readText("/proc/self/mountinfo")),
   });
-  const changed: Tags = changes.length > 0 ? { "profiler.command_change": changes.join("; ") } : {};
+  const { cuda } = options;
+  const directories = held.use(holdDirectories(cuda?.directories ?? []));
+  const ask = cuda ? openSegmentAsk(cuda.library) : null;
+  for (const fault of directories.faults) complain(`less room for GPU activity: ${fault}`);
+  const changed: Tags = {
+    ...(changes.length > 0 && { "profiler.command_change": changes.join("; ") }),
+    ...(cuda?.next !== undefined && { "profiler.cuda_next": cuda.next }),
+  };
   const among = options.targets.length > 1;
   const start_seconds = Number(start_ns / 1_000_000n) / 1_000;
   return startWatcher({
@@ -90,6 +106,7 @@ function watch(options: SessionOptions): Watcher {
         captured: options.console ? ["console_errors"] : [],
         missing: options.missing,
       }),
+      ...(cuda ? [held.use(createCudaSource({ directories: directories.paths, ask }))] : []),
       ...options.targets.map(({ key, ...target }) =>
         createPrometheusSource({
           ...target,

@@ -2,9 +2,13 @@
 
 import {
   absorb,
+  addSums,
   emptyWindow,
+  type FrameSum,
+  MAX_FRAMES,
   MAX_RESOURCES,
   MAX_SERIES,
+  OTHER_FRAME,
   SECOND_NS,
   seriesKey,
   tsFromNs,
@@ -41,12 +45,21 @@ export class Store {
   /** Merges the window of one tick into both, as far as the limits of an instance allow. */
   add(window: Window): void {
     this.#limitResources(window);
+    this.#limitFrames(window);
     const { dropped, evicted } = this.#limitSeries(window);
     for (const [identity, total] of [[DROPPED, dropped], [EVICTED, evicted]] as const) {
       window.series.set(seriesKey(identity), { ...identity, updated_ns: window.to_ns, total });
     }
     absorb(this.total, window);
     absorb(this.#sinceCut, window);
+  }
+
+  /** Forgets series that are not true any more. */
+  retire(keys: Iterable<string>): void {
+    for (const key of keys) {
+      this.total.series.delete(key);
+      this.#sinceCut.series.delete(key);
+    }
   }
 
   /** The window since the last cut; the next one starts where it ends. */
@@ -76,6 +89,16 @@ export class Store {
     return { dropped: dropped.length, evicted };
   }
 
+  /** Folds new frames of a profile that is full into one. */
+  #limitFrames({ series }: Window): void {
+    for (const [key, theirs] of series) {
+      if (theirs.type !== "profile") continue;
+      const ours = this.total.series.get(key);
+      const known = ours?.type === "profile" ? ours.frames : new Map<string, FrameSum>();
+      if (known.size + theirs.frames.size > MAX_FRAMES) foldFrames(theirs.frames, known);
+    }
+  }
+
   #limitResources(window: Window): void {
     const { resources } = this.total;
     if (resources.size + window.resources.size <= MAX_RESOURCES) return;
@@ -88,4 +111,19 @@ export class Store {
       if (resources.size + window.resources.size > MAX_RESOURCES) window.resources.delete(key);
     }
   }
+}
+
+/** Leaves in `frames` those of `known` and as many more as there is room for; the rest becomes one. */
+function foldFrames(frames: Map<string, FrameSum>, known: ReadonlyMap<string, FrameSum>): void {
+  let room = MAX_FRAMES - known.size + (known.has(OTHER_FRAME) ? 1 : 0);
+  const other: FrameSum = { value: 0, samples: 0, ...frames.get(OTHER_FRAME) };
+  let folded = false;
+  for (const [name, { value, samples }] of frames) {
+    if (name === OTHER_FRAME || known.has(name) || room-- > 0) continue;
+    frames.delete(name);
+    other.value = addSums(other.value, value);
+    other.samples += samples;
+    folded = true;
+  }
+  if (folded) frames.set(OTHER_FRAME, other);
 }

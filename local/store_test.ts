@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { emptyWindow, MAX_SERIES, type Series, seriesKey, type Window } from "@service/core";
+import {
+  emptyWindow,
+  MAX_FRAMES,
+  MAX_SERIES,
+  OTHER_FRAME,
+  type Series,
+  seriesKey,
+  type Window,
+} from "@service/core";
 import { Store } from "./store.ts";
 
 const SECOND_NS = 1_000_000_000n;
@@ -70,4 +78,28 @@ Deno.test("past the limit, series long silent make room, so that churn never bli
   assert.equal(total(store.total, "profiler_dropped_series_total"), 0);
   assert(total(store.total, "profiler_evicted_series_total")! > 0);
   assert.equal(uploaded, 120 * 500, "every series of every window was there to upload");
+});
+
+Deno.test("frames past the limit of a profile become one, and those it has go on", () => {
+  const store = new Store(0n);
+  const add = (to: number, names: string[]) => {
+    const window = tick(to, []);
+    const frames = new Map(names.map((name) => [name, { value: 2, samples: 1 }]));
+    const tags = {};
+    const series: Series = { name: "p", type: "profile", tags, updated_ns: window.to_ns, frames };
+    window.series.set(seriesKey(series), series);
+    store.add(window);
+  };
+  const names = Array.from({ length: MAX_FRAMES - 1 }, (_, i) => `f${i}`);
+  add(1, names);
+  add(2, ["f0", "last", "late"]);
+  add(3, ["late", "later", "f1"]);
+  for (const window of [store.total, store.cut()]) {
+    const profile = [...window.series.values()].find(({ name }) => name === "p");
+    assert(profile?.type === "profile");
+    assert.equal(profile.frames.size, MAX_FRAMES + 1);
+    assert.deepEqual(profile.frames.get(OTHER_FRAME), { value: 6, samples: 3 });
+    assert.deepEqual(profile.frames.get("f1"), { value: 4, samples: 2 });
+    assert.deepEqual(profile.frames.get("last"), { value: 2, samples: 1 });
+  }
 });

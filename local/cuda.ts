@@ -1,0 +1,110 @@
+/** What the workload's CUDA processes measure of themselves, and whether they do. */
+
+import type { Tags } from "@service/core";
+import { processTags } from "./cuda_process.ts";
+import type { AskSegment } from "./native.ts";
+import type { Recorder, Source } from "./recorder.ts";
+import type { Segment, SegmentState } from "./segment.ts";
+import { type SegmentProcess, Segments } from "./segments.ts";
+
+/** Where the processes' numbers lie. */
+export interface CudaOptions {
+  /** Of the segments. */
+  directories: readonly string[];
+  ask: AskSegment | null;
+  /** Tells a segment's process. */
+  identify?: (segment: Segment) => Record<string, string>;
+}
+
+const CAPTURE = { capture: "gpu_kernels" };
+
+/** As long as it is so. */
+const NONE_YET: Tags = { ...CAPTURE, reason: "no process of the workload has started CUDA" };
+
+/** A source of what CUDA processes measure. */
+export function createCudaSource(options: CudaOptions): Source & Disposable {
+  const { directories, ask, identify = ({ layout }) => processTags(layout) } = options;
+  const told = new Map<Segment, string>();
+  let refusals: { path: string; why: string }[] = [];
+  let counted = 0;
+  let started: "never" | "now" | "said" = "never";
+  const segments = new Segments({
+    directories,
+    ask,
+    identify,
+    refused: (path, why) => refusals.push({ path, why }),
+  });
+
+  function tell(recorder: Recorder, process: SegmentProcess): void {
+    const { segment, tags, alive } = process;
+    const state = alive ? segment.state : "ended";
+    const { reason } = segment;
+    const text = reason === "" ? state : `${state}: ${reason}`;
+    const final = segment.state === "refused";
+    const own: Tags = { ...CAPTURE, ...tags };
+    recorder.gauge(
+      "profiler_capture_state",
+      final ? { ...own, reason } : own,
+      state === "capturing" ? 1 : 0,
+    );
+    const before = told.get(segment);
+    if (before !== text) {
+      if (final) recorder.retire("profiler_capture_state", own);
+      const warning = changeOf(before, { state, reason });
+      if (warning) recorder.error({ level: "warning", message: warning, exception: "", tags });
+    }
+    if (alive) told.set(segment, text);
+    else told.delete(segment);
+    recorder.resource("process", tags, { "profiler.capture": text });
+  }
+
+  function read(recorder: Recorder, all: boolean): void {
+    segments.record(recorder, all, (process) => {
+      if (all || told.get(process.segment) === undefined || !process.alive) tell(recorder, process);
+    });
+    for (const { path, why } of refusals) {
+      const message =
+        `service-run: the segment ${path} is refused, its process is not seen: ${why}`;
+      recorder.error({ level: "warning", message, exception: "" });
+    }
+    refusals = [];
+  }
+
+  /** Until there is one, silence would look like idle GPUs. */
+  function tellNone(recorder: Recorder): void {
+    if (started === "never" && segments.size > 0) started = "now";
+    if (started === "never") recorder.gauge("profiler_capture_state", NONE_YET, 0);
+    if (started === "now") recorder.retire("profiler_capture_state", NONE_YET);
+    if (started === "now") started = "said";
+  }
+
+  return {
+    async sample(recorder) {
+      segments.discover();
+      tellNone(recorder);
+      await segments.ask(recorder);
+      read(recorder, true);
+      recorder.counter("profiler_refused_segments_total", {}, segments.refused - counted);
+      counted = segments.refused;
+    },
+    canRefresh: () => segments.size > 0,
+    async refresh(recorder) {
+      await segments.ask(recorder);
+      read(recorder, false);
+    },
+    [Symbol.dispose]: () => segments[Symbol.dispose](),
+  };
+}
+
+/** The warning that a change deserves. */
+function changeOf(
+  before: string | undefined,
+  { state, reason }: { state: SegmentState; reason: string },
+): string | undefined {
+  if (state === "interrupted") {
+    return `service-run: GPU activity is not captured for now: ${reason}`;
+  }
+  if (state === "capturing" && before?.startsWith("interrupted")) {
+    return "service-run: GPU activity is captured again; what ran in between is missing";
+  }
+}

@@ -1,0 +1,29 @@
+/** Which process a segment is of, in its own eyes and in ours. */
+
+import { createProcFiles, type ProcFiles } from "./proc_files.ts";
+import type { SegmentLayout } from "./segment_layout.ts";
+
+/**
+ * Tags of the process that wrote a segment: the pid that it has for itself, and where that is another
+ * one here (it runs in a container) also ours, found by its start and the pids of its namespaces.
+ */
+export function processTags(
+  { pid, start_ticks }: Pick<SegmentLayout, "pid" | "start_ticks">,
+  files: ProcFiles = createProcFiles(),
+): Record<string, string> {
+  const tags = { "process.pid": String(pid) };
+  const started = (candidate: string) => startOf(files.text(`${candidate}/stat`)) === start_ticks;
+  if (started(String(pid))) return tags;
+  for (const name of files.names(".") ?? []) {
+    if (!/^\d+$/.test(name) || !started(name)) continue;
+    const pids = /^NSpid:\s+(.*)$/m.exec(files.text(`${name}/status`) ?? "")?.[1]?.split(/\s+/);
+    if (pids?.at(-1) === String(pid)) return { ...tags, "process.host_pid": name };
+  }
+  return tags;
+}
+
+/** Field 22; the name before it may hold anything. */
+function startOf(stat: string | null): bigint | null {
+  const field = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  return field !== undefined && /^\d+$/.test(field) ? BigInt(field) : null;
+}

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { quantity, type Series, type Window } from "@service/core";
+import { buildWriter, startWriter, type Writer } from "../tests/segment/writer.ts";
+import { temporaryDirectory } from "./_testing.ts";
+import { createCudaSource, type CudaOptions } from "./cuda.ts";
+import { openSegmentAsk } from "./native.ts";
+import { Recorder } from "./recorder.ts";
+
+const built = await Deno.makeTempDir({ prefix: "service-test-" });
+addEventListener("unload", () => Deno.removeSync(built, { recursive: true }));
+const program = await buildWriter(built) ?? "";
+const ignore = program === "";
+const ask = openSegmentAsk(new URL("../ffi/build/libservice.so", import.meta.url).pathname);
+
+/** A source over a directory, and a recorder that shows what it recorded. */
+function watch(directories: string[], options: Partial<CudaOptions> = {}) {
+  const source = createCudaSource({ directories, ask: null, ...options });
+  const recorder = new Recorder(0n, () => 1n);
+  let at = 1n;
+  const cut = () => recorder.cut(at++);
+  return {
+    recorder,
+    async tick(): Promise<Window> {
+      await source.sample(recorder);
+      return cut();
+    },
+    async refresh(): Promise<Window> {
+      await source.refresh?.(recorder);
+      return cut();
+    },
+    canRefresh: () => source.canRefresh?.(),
+    [Symbol.dispose]: () => source[Symbol.dispose](),
+  };
+}
+
+function find<Type extends Series["type"]>(window: Window, name: string, type: Type) {
+  return [...window.series.values()].filter((series): series is Extract<Series, { type: Type }> =>
+    series.name === name && series.type === type
+  );
+}
+
+function states(window: Window) {
+  return find(window, "profiler_capture_state", "gauge").map(({ value, tags }) => ({
+    value,
+    tags,
+  }));
+}
+
+/** Frames as `name value/samples`. */
+function frames(window: Window, name: string): string[] {
+  return find(window, name, "profile").flatMap((series) =>
+    [...series.frames].map(([frame, { value, samples }]) =>
+      `${frame} ${quantity(value)}/${samples}`
+    )
+  );
+}
+
+async function kernels(writer: Writer): Promise<number> {
+  const series = await writer.tell("series cuda_kernels_nanoseconds 3 device.uuid GPU-1");
+  await writer.tell("state 1");
+  return await writer.tell(`frame ${series} _Z1kv`);
+}
+
+Deno.test({
+  name: "a profile's frames are recorded as they grow, under the process's own pid",
+  ignore,
+  async fn() {
+    await using directory = await temporaryDirectory();
+    const path = `${directory.path}/a/b`;
+    await using writer = await startWriter(program, path);
+    assert.equal(writer.opened, 0);
+    using watched = watch([path]);
+    const cell = await kernels(writer);
+    await writer.tell(`add ${cell} 700 2`);
+    assert.deepEqual(
+      frames(await watched.tick(), "cuda_kernels_nanoseconds"),
+      ["_Z1kv 0/0"]
+        .slice(1),
+      "nothing is seen before it is published",
+    );
+    await writer.tell("publish");
+    const window = await watched.tick();
+    assert.deepEqual(frames(window, "cuda_kernels_nanoseconds"), ["_Z1kv 700/2"]);
+    const [series] = find(window, "cuda_kernels_nanoseconds", "profile");
+    assert.deepEqual(series?.tags, { "device.uuid": "GPU-1", "process.pid": String(writer.pid) });
+    await writer.tell(`add ${cell} 18446744073709550000 1`);
+    await writer.tell("publish");
+    assert.deepEqual(frames(await watched.tick(), "cuda_kernels_nanoseconds"), [
+      "_Z1kv 18446744073709550000/1",
+    ]);
+    assert.equal(find(await watched.tick(), "cuda_kernels_nanoseconds", "profile").length, 1);
+    assert.equal(find(await watched.refresh(), "cuda_kernels_nanoseconds", "profile").length, 0);
+  },
+});
+
+Deno.test({
+  name: "what a killed process published last is counted, and its file removed",
+  ignore,
+  async fn() {
+    await using directory = await temporaryDirectory();
+    const path = `${directory.path}/a/b`;
+    await using writer = await startWriter(program, path);
+    using watched = watch([path]);
+    const cell = await kernels(writer);
+    await writer.tell("fork");
+    await watched.tick();
+    await writer.tell(`add ${cell} 5 1`);
+    await writer.tell("publish");
+    await writer.kill();
+    const last = await watched.tick();
+    assert.deepEqual(frames(last, "cuda_kernels_nanoseconds"), ["_Z1kv 5/1"]);
+    assert.deepEqual(states(last).map(({ value }) => value), [0]);
+    assert.deepEqual([...Deno.readDirSync(path)], []);
+    assert.equal(watched.canRefresh(), false);
+    const after = await watched.tick();
+    assert.equal(find(after, "cuda_kernels_nanoseconds", "profile").length, 0, "it ages out");
+  },
+});
+
+Deno.test({
+  name: "until a process has started CUDA that is said, and taken back then",
+  ignore,
+  async fn() {
+    await using directory = await temporaryDirectory();
+    const path = `${directory.path}/a/b`;
+    using watched = watch([path]);
+    const reason = "no process of the workload has started CUDA";
+    const none = { value: 0, tags: { capture: "gpu_kernels", reason } };
+    assert.deepEqual(states(await watched.tick()), [none]);
+    assert.equal(watched.canRefresh(), false);
+    await using writer = await startWriter(program, path);
+    const pid = { capture: "gpu_kernels", "process.pid": String(writer.pid) };
+    assert.deepEqual(states(await watched.tick()), [{ value: 0, tags: pid }]);
+    assert.equal(watched.recorder.takeRetired().length, 1);
+    await writer.tell("state 1");
+    assert.deepEqual(states(await watched.tick()), [{ value: 1, tags: pid }]);
+    await writer.tell("state 2 usurper");
+    const interrupted = await watched.tick();
+    assert.deepEqual(states(interrupted), [{ value: 0, tags: pid }]);
+    assert.match(interrupted.errors[0]!.message, /not captured for now: usurper/);
+    assert.deepEqual(interrupted.errors[0]!.tags, { "process.pid": String(writer.pid) });
+    assert.equal((await watched.tick()).errors.length, 0, "once for each change");
+    await writer.tell("state 1");
+    assert.match((await watched.tick()).errors[0]!.message, /captured again/);
+    await writer.tell("state 3 held_by_ncu");
+    const refused = await watched.tick();
+    assert.deepEqual(states(refused), [{ value: 0, tags: { ...pid, reason: "held_by_ncu" } }]);
+    const [resource] = refused.resources.values();
+    assert.deepEqual(resource?.attributes, { "profiler.capture": "refused: held_by_ncu" });
+  },
+});
+
+Deno.test({
+  name: "a question is answered within milliseconds, and histograms are exact between two answers",
+  ignore: ignore || ask === null,
+  async fn() {
+    await using directory = await temporaryDirectory();
+    const path = `${directory.path}/a/b`;
+    await using writer = await startWriter(program, path);
+    using watched = watch([path], { ask });
+    const series = await writer.tell("series cuda_kernel_duration_nanoseconds 2");
+    await writer.tell(`add ${await writer.tell(`cell ${series} 8312`)} 3 0`);
+    await writer.tell(`add ${await writer.tell(`cell ${series} 4294967295`)} 3000 3`);
+    await writer.tell(`set ${await writer.tell(`cell ${series} 4294967294`)} 900 1100`);
+    await writer.tell("publish");
+    const [asked] = find(await watched.tick(), "cuda_kernel_duration_nanoseconds", "histogram");
+    assert.equal(asked?.count, 0, "not while a question is open");
+    await writer.tell("answer");
+    const [gained] = find(await watched.tick(), "cuda_kernel_duration_nanoseconds", "histogram");
+    assert.deepEqual([gained?.count, gained?.sum, gained?.min, gained?.max], [3, 3000, 900, 1100]);
+    assert.deepEqual(gained?.buckets, { bins: new Map([[8312, 3]]) });
+    const counter = await writer.tell("series cuda_dropped_records_total 1");
+    await writer.tell(`serve ${await writer.tell(`cell ${counter} 0`)}`);
+    await watched.tick();
+    const before_ns = BigInt(Date.now()) * 1_000_000n;
+    const [fresh] = find(await watched.refresh(), "cuda_dropped_records_total", "counter");
+    assert(fresh && Number(fresh.total) > 0, `newer than ${before_ns}`);
+  },
+});

@@ -1,0 +1,124 @@
+/** Where things lie in a segment, as `ffi/segment.h` has it; checked like all that comes from outside. */
+
+/** A segment that cannot be what its writer meant: nothing of it is read any more. */
+export class SegmentRefusal extends Error {
+  override name = "SegmentRefusal";
+}
+
+/** Refuses a segment, in words that complete "the segment is refused: ". */
+export function refuseSegment(why: string): never {
+  throw new SegmentRefusal(why);
+}
+
+/** Bytes of the header. */
+export const HEADER_BYTES = 120;
+
+/** Bytes of a series, of a cell, and of a cell's value. */
+export const SERIES_BYTES = 16;
+/** Bytes of a cell. */
+export const CELL_BYTES = 8;
+/** Bytes of a cell's value. */
+export const VALUE_BYTES = 16;
+
+const MAGIC = 0x6d676573637673n; // "svcsegm\0"
+const VERSION = 1;
+const MAX_BYTES = 8 * 2 ** 20;
+
+/** The header's parts that never change. */
+export interface SegmentLayout {
+  pid: number;
+  start_ticks: bigint;
+  series_at: number;
+  cells_at: number;
+  banks_at: readonly [number, number];
+  names_at: number;
+  series_capacity: number;
+  cell_capacity: number;
+  name_capacity: number;
+}
+
+/** The header's parts that do. */
+export interface SegmentProgress {
+  state: number;
+  reason: number;
+  series_count: number;
+  cell_count: number;
+  name_bytes: number;
+  begun: bigint;
+  published: bigint;
+  asked: number;
+  answered: number;
+}
+
+/** Whether the writer has got as far as to say what the file is. */
+export function isReady(header: DataView): boolean {
+  return header.byteLength >= 8 && header.getBigUint64(0, true) !== 0n;
+}
+
+/**
+ * The layout that a header states, of a file of so many bytes.
+ *
+ * @throws {SegmentRefusal} If no writer of this version can have written it.
+ */
+export function readLayout(header: DataView, fileBytes: number): SegmentLayout {
+  if (header.getBigUint64(0, true) !== MAGIC) refuseSegment("it is no segment");
+  const field = (at: number) => header.getUint32(at, true);
+  if (field(8) !== VERSION) refuseSegment(`its version is ${field(8)}, not ${VERSION}`);
+  if (field(12) !== fileBytes || fileBytes > MAX_BYTES) {
+    refuseSegment(`it says that it has ${field(12)} bytes, the file has ${fileBytes}`);
+  }
+  const layout: SegmentLayout = {
+    pid: field(16),
+    start_ticks: header.getBigUint64(24, true),
+    series_at: field(36),
+    cells_at: field(40),
+    banks_at: [field(44), field(48)],
+    names_at: field(52),
+    series_capacity: field(56),
+    cell_capacity: field(60),
+    name_capacity: field(64),
+  };
+  checkTables(layout, fileBytes);
+  return layout;
+}
+
+function checkTables(layout: SegmentLayout, fileBytes: number): void {
+  const { series_capacity, cell_capacity, name_capacity, banks_at } = layout;
+  const tables = [
+    [0, HEADER_BYTES],
+    [layout.series_at, series_capacity * SERIES_BYTES],
+    [layout.cells_at, cell_capacity * CELL_BYTES],
+    [banks_at[0], cell_capacity * VALUE_BYTES],
+    [banks_at[1], cell_capacity * VALUE_BYTES],
+    [layout.names_at, name_capacity],
+  ].map(([at = 0, bytes = 0]) => ({ at, end: at + bytes })).sort((a, b) => a.at - b.at);
+  if (banks_at.some((at) => at % VALUE_BYTES !== 0)) refuseSegment("its values are not aligned");
+  for (const [i, { at, end }] of tables.entries()) {
+    if (at % 4 !== 0 || end > fileBytes) refuseSegment("a table lies outside of it");
+    if (i > 0 && at < tables[i - 1]!.end) refuseSegment("its tables overlap");
+  }
+}
+
+/**
+ * How far a segment has got.
+ *
+ * @throws {SegmentRefusal} If it has more than room for.
+ */
+export function readProgress(header: DataView, layout: SegmentLayout): SegmentProgress {
+  const field = (at: number) => header.getUint32(at, true);
+  const progress: SegmentProgress = {
+    state: field(20),
+    reason: field(32),
+    series_count: field(68),
+    cell_count: field(72),
+    name_bytes: field(76),
+    begun: header.getBigUint64(80, true),
+    published: header.getBigUint64(88, true),
+    asked: field(108),
+    answered: field(112),
+  };
+  if (progress.series_count > layout.series_capacity) refuseSegment("it has too many series");
+  if (progress.cell_count > layout.cell_capacity) refuseSegment("it has too many cells");
+  if (progress.name_bytes > layout.name_capacity) refuseSegment("it has too many names");
+  return progress;
+}

@@ -1,0 +1,143 @@
+/** What a segment's cells are: its tables, read as they grow. */
+
+import { isBinIndex, MAX_NAME_LENGTH, MAX_TAGS, type Series, type Tags } from "@service/core";
+import type { SegmentFile } from "./segment_file.ts";
+import {
+  CELL_BYTES,
+  refuseSegment,
+  type SegmentLayout,
+  type SegmentProgress,
+  SERIES_BYTES,
+} from "./segment_layout.ts";
+
+/** What a series of a segment measures. */
+export interface SegmentSeries {
+  name: string;
+  type: Series["type"];
+  tags: Tags;
+  /** Its cells. */
+  cells: SegmentCell[];
+}
+
+/** A part of a series. */
+export interface SegmentCell {
+  /** Its place in the banks. */
+  at: number;
+  /** Profile: the frame. */
+  frame: string;
+  /** Histogram: the bin, or one of the two below. */
+  bin: number;
+}
+
+/** The cell of a histogram's sum and count. */
+export const SUM = 0xffffffff;
+/** The cell of a histogram's least and greatest value. */
+export const EXTREMES = 0xfffffffe;
+
+const TYPES = ["gauge", "counter", "histogram", "profile"] as const;
+
+/** The tables of one segment. */
+export class SegmentTables {
+  /** In the order of their appearance. */
+  readonly series: SegmentSeries[] = [];
+  #cells = 0;
+  #names = new Uint8Array(0);
+  readonly #file: SegmentFile;
+  readonly #layout: SegmentLayout;
+  // What is not UTF-8 in a symbol is no reason to lose its time.
+  readonly #decoder: TextDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+  /** The tables of `file`, not read yet. */
+  constructor(file: SegmentFile, layout: SegmentLayout) {
+    this.#file = file;
+    this.#layout = layout;
+  }
+
+  /**
+   * Reads what was added.
+   *
+   * @throws {SegmentRefusal} If there is anything that no writer adds.
+   */
+  grow({ series_count, cell_count, name_bytes }: SegmentProgress): void {
+    if (series_count < this.series.length || cell_count < this.#cells) {
+      refuseSegment("its tables shrink");
+    }
+    this.#growNames(name_bytes);
+    const { series_at, cells_at } = this.#layout;
+    const series = this.#table(series_at, SERIES_BYTES, this.series.length, series_count);
+    for (let at = 0; at < series.length; at += SERIES_BYTES / 4) {
+      this.series.push(this.#readSeries(series.subarray(at)));
+    }
+    const cells = this.#table(cells_at, CELL_BYTES, this.#cells, cell_count);
+    for (let at = 0; at < cells.length; at += CELL_BYTES / 4) {
+      this.#addCell(cells[at]!, cells[at + 1]!);
+    }
+  }
+
+  /**
+   * The text at a place among the names.
+   *
+   * @throws {SegmentRefusal} If there is none.
+   */
+  text(place: number): string {
+    const bytes = this.#names;
+    if (place === 0 || place % 4 !== 0 || place + 4 > bytes.length) {
+      refuseSegment("a name lies outside of the names");
+    }
+    const length = new DataView(bytes.buffer).getUint32(place, true);
+    if (length > MAX_NAME_LENGTH || place + 4 + length > bytes.length) {
+      refuseSegment(`a name has ${length} bytes`);
+    }
+    return this.#decoder.decode(bytes.subarray(place + 4, place + 4 + length));
+  }
+
+  #growNames(bytes: number): void {
+    const before = this.#names.length;
+    if (bytes < before) refuseSegment("its tables shrink");
+    if (bytes === before) return;
+    const names = new Uint8Array(bytes);
+    names.set(this.#names);
+    this.#file.read(this.#layout.names_at + before, names.subarray(before));
+    this.#names = names;
+  }
+
+  #table(at: number, size: number, from: number, to: number): Uint32Array {
+    const bytes = new Uint8Array((to - from) * size);
+    this.#file.read(at + from * size, bytes);
+    return new Uint32Array(bytes.buffer);
+  }
+
+  #readSeries([name = 0, tags = 0, number = 0]: Uint32Array): SegmentSeries {
+    const type = TYPES[number] ?? refuseSegment(`a series has the type ${number}`);
+    const metric = this.text(name);
+    if (!/^[a-zA-Z_:][\w:]*$/.test(metric)) refuseSegment("a metric's name is none");
+    return { name: metric, type, tags: tags === 0 ? {} : readTags(this.text(tags)), cells: [] };
+  }
+
+  #addCell(series: number, name: number): void {
+    const { type, cells } = this.series[series] ?? refuseSegment("a cell has no series");
+    const cell = { at: this.#cells, frame: "", bin: 0 };
+    if (type === "profile") {
+      cell.frame = this.text(name) || refuseSegment("a frame has no name");
+    } else if (type === "histogram") {
+      cell.bin = name;
+      if (name < EXTREMES && !isBinIndex(name)) refuseSegment(`a histogram has the bin ${name}`);
+    }
+    cells.push(cell);
+    this.#cells++;
+  }
+}
+
+function readTags(text: string): Tags {
+  const words = text.split("\0");
+  if (words.pop() !== "" || words.length % 2 !== 0) refuseSegment("its tags are not pairs");
+  if (words.length / 2 > MAX_TAGS) refuseSegment("a series has too many tags");
+  const tags: Record<string, string> = {};
+  for (let i = 0; i < words.length; i += 2) {
+    const key = words[i]!;
+    const value = words[i + 1]!;
+    if (key === "" || Object.hasOwn(tags, key)) refuseSegment("a tag has no name, or comes twice");
+    Object.defineProperty(tags, key, { value, enumerable: true });
+  }
+  return tags;
+}

@@ -1,0 +1,81 @@
+/** A process with a segment, told what to write. */
+
+const HERE = new URL("./", import.meta.url).pathname;
+const SEGMENT = new URL("../../ffi/segment.c", import.meta.url).pathname;
+const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
+
+/** The path of `NAME.c` built into `directory`, or `null`, said on the console, without a compiler. */
+export async function buildProgram(name: string, directory: string): Promise<string | null> {
+  const path = `${directory}/${name}`;
+  const args = [...FLAGS, `${HERE}${name}.c`, SEGMENT, "-o", path];
+  try {
+    const { success, stderr } = await new Deno.Command("cc", { args }).output();
+    if (!success) throw new Error(new TextDecoder().decode(stderr));
+    return path;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    console.log(`skipped: no C compiler (cc) to build ${name}.c`);
+    return null;
+  }
+}
+
+/** The path of the writer for {@linkcode startWriter}. */
+export function buildWriter(directory: string): Promise<string | null> {
+  return buildProgram("writer", directory);
+}
+
+/** A writer that runs. */
+export interface Writer extends AsyncDisposable {
+  readonly pid: number;
+  /** What opening its segment gave: 0 or a negative errno. */
+  readonly opened: number;
+  /** Tells it one thing and returns its answer. */
+  tell(line: string): Promise<number>;
+  /** Ends it, between any two instructions, and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
+/** Starts the writer at `path` on `directories`. */
+export async function startWriter(path: string, directories: string): Promise<Writer> {
+  const process = new Deno.Command(path, {
+    args: [directories],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const lines = readLines(process.stdout);
+  const input = process.stdin.getWriter();
+  const encoder = new TextEncoder();
+  const answer = async () => (await lines.next()).value ?? "";
+  const [opened = NaN, pid = NaN] = (await answer()).split(" ").map(Number);
+  const kill = async () => {
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+    await process.status;
+  };
+  return {
+    pid,
+    opened,
+    async tell(line) {
+      await input.write(encoder.encode(`${line}\n`));
+      return Number(await answer());
+    },
+    kill,
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await input.abort().catch(() => {});
+      await lines.return(undefined);
+    },
+  };
+}
+
+async function* readLines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  let text = "";
+  for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (text + part).split("\n");
+    text = lines.pop() ?? "";
+    yield* lines;
+  }
+}
