@@ -8,8 +8,6 @@
 #include "segment.h"
 #include "spent.h"
 
-/* Of CUPTI 12.x; 13.0's is a few bytes longer. */
-#define KERNEL_RECORD 208u
 #define NONE 0u /* in lists, where an index is one more */
 
 enum { FREE, LENT, RETURNED };
@@ -108,7 +106,7 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
         give_back(index, valid);
     } else if (buffer == shared()) {
         atomic_fetch_add_explicit(&activity, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&dropped, valid / KERNEL_RECORD, memory_order_relaxed);
+        atomic_fetch_add_explicit(&dropped, valid / BUFFER_RECORD, memory_order_relaxed);
     }
     errno = error;
     spent_since(start);

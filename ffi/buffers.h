@@ -12,6 +12,8 @@
 
 #define BUFFER_COUNT 30u
 #define BUFFER_SIZE (512u << 10)
+/* A kernel's record of CUPTI 12; later ones are a few bytes longer. How many were lost is told by it. */
+#define BUFFER_RECORD 208u
 
 struct buffer {
     uint8_t *data;

@@ -40,7 +40,25 @@ export const PRODUCTS: Record<string, Product> = {
     ways: [["-static", "-Wl,--fatal-warnings"], []],
     musl: true,
   },
-  "libservice.so": { sources: ["service.c"], flags: GUEST, ways: [OLD_HOMES, []] },
+  "libservice.so": {
+    sources: [
+      "buffers.c",
+      "busy.c",
+      "capture.c",
+      "cupti_library.c",
+      "devices.c",
+      "durations.c",
+      "graphs.c",
+      "injection.c",
+      "records.c",
+      "segment.c",
+      "service.c",
+      "symbols.c",
+      "waits.c",
+    ],
+    flags: GUEST,
+    ways: [OLD_HOMES, []],
+  },
 };
 
 /** What the published package is built for. */

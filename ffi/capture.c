@@ -207,12 +207,17 @@ bool capture_has_begun(void) {
 
 /* ---- Gathering ---- */
 
-void capture_read(void) {
+bool capture_read(void) {
     struct buffer buffer;
-    while (buffers_take(&buffer)) {
-        records_read(&cupti, buffer);
-        buffers_recycle(buffer);
-    }
+    if (!buffers_take(&buffer)) return false;
+    records_read(&cupti, buffer);
+    buffers_recycle(buffer);
+    return true;
+}
+
+void capture_abandon(void) {
+    struct buffer buffer;
+    while (buffers_take(&buffer)) records_lost(buffer.valid / BUFFER_RECORD);
 }
 
 void capture_flush(bool all) {

@@ -18,8 +18,11 @@ void capture_stop(void);
 /* Has CUPTI return what is complete, or all there is. */
 void capture_flush(bool all);
 
-/* Adds up what came back. */
-void capture_read(void);
+/* Adds up the oldest buffer that came back. Returns whether there was one. */
+bool capture_read(void);
+
+/* Counts what came back as lost. */
+void capture_abandon(void);
 
 /* Once a second: sees whether another client has taken the buffers, which the state of the segment then
  * says, and takes them back when that client is certainly done. */

@@ -28,7 +28,9 @@
 #define ROUND_MS 1000u
 #define GLANCE_MS 2u /* at most one glance in so long */
 #define LATE_MS 5u   /* what CUPTI may take to return buffers after a flush */
+#define READ_MS 10u /* then the next answer is due, whatever there is to read */
 #define EXIT_MS 1000u
+#define EXIT_READ_MS 750u
 #define STACK (1u << 20) /* CUPTI runs on it */
 #define REASON_SIZE 1024
 
@@ -40,9 +42,13 @@ static _Atomic uint32_t left; /* the last was published; a futex */
 
 static uint64_t now_ms(void) { return spent_now() / 1000000u; }
 
-static void read_all(void) {
+/* Returns whether there is more. */
+static bool read_for(uint32_t ms) {
+    uint64_t until = now_ms() + ms;
     if (capture_has_begun()) devices_learn();
-    capture_read();
+    while (capture_read())
+        if (now_ms() >= until) return true;
+    return false;
 }
 
 static void publish_last(void) {
@@ -50,12 +56,13 @@ static void publish_last(void) {
     /* Others may go on launching for as long as they like. */
     buffers_close();
     capture_flush(true);
-    read_all();
-    for (uint32_t i = 0; i < LATE_MS && buffers_lent() > 0; i++) {
+    bool more = read_for(EXIT_READ_MS);
+    for (uint32_t i = 0; i < LATE_MS && !more && buffers_lent() > 0; i++) {
         segment_wait(segment_bell(), 1);
-        capture_read();
+        more = read_for(EXIT_READ_MS);
     }
     capture_stop();
+    capture_abandon();
     records_publish(asked, true);
     segment_state(SEGMENT_ENDED, NULL);
     atomic_store(&left, 1);
@@ -71,7 +78,7 @@ static void *write_segment(void *unused) {
         uint64_t now = now_ms();
         bool due = now >= round;
         if (due || asked != answered) capture_flush(false);
-        read_all();
+        bool more = read_for(READ_MS);
         if (due) capture_check();
         else if (now >= glance) capture_glance();
         if (due || asked != answered) records_publish(asked, false);
@@ -79,7 +86,7 @@ static void *write_segment(void *unused) {
         if (due) round = now + ROUND_MS;
         uint64_t next = now < glance ? glance : round;
         if (now >= glance) glance = now + GLANCE_MS;
-        if (!atomic_load(&leaving)) segment_wait(bell, (uint32_t)(next - now));
+        if (!more && !atomic_load(&leaving)) segment_wait(bell, (uint32_t)(next - now));
     }
     publish_last();
     return unused;
