@@ -48,6 +48,8 @@ export const PRODUCTS: Record<string, Product> = {
       "cupti_library.c",
       "devices.c",
       "durations.c",
+      "graph_ids.c",
+      "graph_shape.c",
       "graphs.c",
       "injection.c",
       "records.c",
