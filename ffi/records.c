@@ -146,11 +146,20 @@ static void add_wait(struct device *device, uint32_t type, struct wait wait) {
     segment_add(*cell, wait.ns, wait.count);
 }
 
-static void learn(const void *record, size_t context, size_t ordinal) {
-    const struct wait *kept = waits_learn(record_u32(record, context), record_u32(record, ordinal));
+static __attribute__((noinline)) void learn_new(uint32_t context, uint32_t ordinal) {
+    const struct wait *kept = waits_learn(context, ordinal);
     if (!kept) return;
-    struct device *device = devices[record_u32(record, ordinal)];
+    struct device *device = devices[ordinal];
     for (uint32_t type = 0; type < WAIT_TYPES; type++) add_wait(device, type, kept[type]);
+}
+
+/* Most records are of the context of the one before. */
+static inline void learn(const void *record, size_t context_at, size_t ordinal_at) {
+    static uint32_t latest = UINT32_MAX;
+    uint32_t context = record_u32(record, context_at);
+    if (context == latest) return;
+    latest = context;
+    learn_new(context, record_u32(record, ordinal_at));
 }
 
 static void read_kernel(const void *record) {
