@@ -40,7 +40,28 @@ export const PRODUCTS: Record<string, Product> = {
     ways: [["-static", "-Wl,--fatal-warnings"], []],
     musl: true,
   },
-  "libservice.so": { sources: ["service.c", "segment_ask.c"], flags: GUEST, ways: [OLD_HOMES, []] },
+  "libservice.so": {
+    sources: [
+      "buffers.c",
+      "busy.c",
+      "capture.c",
+      "cupti_library.c",
+      "devices.c",
+      "durations.c",
+      "graph_ids.c",
+      "graph_shape.c",
+      "graphs.c",
+      "injection.c",
+      "records.c",
+      "segment.c",
+      "segment_ask.c",
+      "service.c",
+      "symbols.c",
+      "waits.c",
+    ],
+    flags: GUEST,
+    ways: [OLD_HOMES, []],
+  },
 };
 
 /** What the published package is built for. */

@@ -8,7 +8,7 @@ const FLOOR = [2, 28];
 /** What each of them may need. */
 const NEEDED = /^(libc\.so\.6|libdl\.so\.2|libpthread\.so\.0|ld-linux-[\w-]+\.so\.\d)$/;
 
-const EXPORTED = ["service_exec", "service_segment_ask"];
+const EXPORTED = ["InitializeInjection", "service_exec", "service_segment_ask"];
 
 const ONE_POINTER = "8 (bytes)";
 

@@ -98,6 +98,7 @@ enum { CUPTI_DOMAIN_DRIVER_API = 1, CUPTI_DOMAIN_RUNTIME_API = 2, CUPTI_DOMAIN_R
 enum { CUPTI_API_ENTER = 0, CUPTI_API_EXIT = 1 };
 
 enum {
+    RESOURCE_CONTEXT_CREATED = 1,
     RESOURCE_GRAPH_CREATED = 9,
     RESOURCE_GRAPH_DESTROY_STARTING = 10,
     RESOURCE_GRAPH_CLONED = 11,
@@ -110,8 +111,10 @@ enum {
     RESOURCE_GRAPHNODE_CLONED = 20,
 };
 
-/* Driver functions that make a kernel node, captured or added by hand. */
+/* Driver functions that launch, or make a kernel node, captured or added by hand. */
 enum {
+    DRIVER_cuGraphLaunch = 514,
+    DRIVER_cuGraphLaunch_ptsz = 515,
     DRIVER_cuLaunchKernel = 307,
     DRIVER_cuLaunchKernel_ptsz = 442,
     DRIVER_cuLaunchCooperativeKernel = 477,

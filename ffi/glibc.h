@@ -23,6 +23,7 @@ OLD(dlerror);
 OLD(dlopen);
 OLD(dlsym);
 
+OLD(pthread_attr_setstacksize);
 OLD(pthread_create);
 OLD(pthread_detach);
 OLD(pthread_getspecific);
@@ -37,6 +38,7 @@ OLD(pthread_rwlock_rdlock);
 OLD(pthread_rwlock_unlock);
 OLD(pthread_rwlock_wrlock);
 OLD(pthread_setspecific);
+OLD(pthread_sigmask);
 
 OLD(sem_destroy);
 OLD(sem_init);

@@ -2,6 +2,7 @@
 
 import { benchConsole } from "./console.ts";
 import { benchCore } from "./core.ts";
+import { benchCuda } from "./cuda.ts";
 import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
@@ -17,6 +18,7 @@ try {
   const benches = [
     benchCore,
     benchConsole,
+    benchCuda,
     benchExposition,
     benchRun,
     benchSupervisor,

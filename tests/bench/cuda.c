@@ -1,0 +1,124 @@
+/* Pushes hand-made kernel records through the collector, and says what one costs.
+ * Arguments: directory of the segment, symbols, threads that fill buffers, millions of records. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../ffi/buffers.h"
+#include "../../ffi/records.h"
+#include "../../ffi/segment.h"
+
+#define RECORD 216u /* of CUPTI 13.0 */
+#define IN_BUFFER (BUFFER_SIZE / RECORD)
+#define NAME_FORMAT                                                                                       \
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_" \
+    "%05u"
+
+static char (*names)[128];
+static uint32_t symbols;
+static uint64_t buffers_each;
+static _Atomic uint64_t clock_ns = 1700000000000000000u;
+static _Atomic int in_use; /* so that none goes to the shared buffer */
+
+static CUptiResult next_record(uint8_t *buffer, size_t valid, void **record) {
+    uint8_t *next = *record ? (uint8_t *)*record + RECORD : buffer;
+    if (next + RECORD > buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = next;
+    return CUPTI_SUCCESS;
+}
+
+static void set64(uint8_t *record, size_t offset, uint64_t value) { memcpy(record + offset, &value, sizeof value); }
+
+static void fill(uint8_t *data, uint32_t *random) {
+    uint64_t at = atomic_fetch_add(&clock_ns, IN_BUFFER * 2000u);
+    for (uint32_t i = 0; i < IN_BUFFER; i++, at += 2000) {
+        uint8_t *record = data + i * RECORD;
+        *random = *random * 1664525u + 1013904223u;
+        record[RECORD_KIND] = CUPTI_KIND_CONCURRENT_KERNEL;
+        set64(record, KERNEL_START, at);
+        set64(record, KERNEL_END, at + 500 + (*random >> 22));
+        record[KERNEL_CONTEXT] = 1;
+        set64(record, KERNEL_NAME, (uint64_t)(uintptr_t)names[(*random >> 8) % symbols]);
+    }
+}
+
+static bool fill_one(uint32_t *random) {
+    uint8_t *data;
+    size_t size, records;
+    if (atomic_fetch_add(&in_use, 1) >= (int)BUFFER_COUNT) {
+        atomic_fetch_sub(&in_use, 1);
+        return false;
+    }
+    buffers_request(&data, &size, &records);
+    fill(data, random);
+    buffers_complete(NULL, 0, data, size, IN_BUFFER * RECORD);
+    return true;
+}
+
+static void *fill_many(void *seed) {
+    uint32_t random = (uint32_t)(uintptr_t)seed;
+    for (uint64_t i = 0; i < buffers_each;) {
+        if (fill_one(&random)) i++;
+        else sched_yield();
+    }
+    return NULL;
+}
+
+static double cpu_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static long resident_kib(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (fscanf(file, "%*d %ld", &pages) != 1) abort();
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+int main(int count, char **words) {
+    if (count != 5 || segment_open(words[1]) != 0 || !buffers_open()) return 1;
+    symbols = (uint32_t)atoi(words[2]);
+    uint32_t threads = (uint32_t)atoi(words[3]);
+    uint64_t buffers = (uint64_t)(atof(words[4]) * 1e6 / IN_BUFFER) / threads * threads;
+    names = malloc(symbols * sizeof *names);
+    for (uint32_t i = 0; i < symbols; i++) snprintf(names[i], sizeof names[i], NAME_FORMAT, i);
+    const struct cupti cupti = {.ActivityGetNextRecord = next_record};
+    records_open(false);
+    buffers_each = buffers / threads;
+    uint32_t random = 1;
+    pthread_t thread;
+    for (uintptr_t i = 1; threads > 1 && i <= threads; i++) pthread_create(&thread, NULL, fill_many, (void *)i);
+    double reading = 0, recycling = 0;
+    long before = 0;
+    for (uint64_t i = 0; i < buffers;) {
+        struct buffer buffer;
+        if (threads == 1) fill_one(&random);
+        if (!buffers_take(&buffer)) {
+            sched_yield();
+            continue;
+        }
+        double start = cpu_ns();
+        records_read(&cupti, buffer);
+        double read = cpu_ns();
+        buffers_recycle(buffer);
+        atomic_fetch_sub(&in_use, 1);
+        recycling += cpu_ns() - read;
+        reading += read - start;
+        if (++i % 400 == 0) records_publish(0, false);
+        if (i == buffers / 2) before = resident_kib();
+    }
+    records_publish(1, true);
+    double records = (double)(buffers * IN_BUFFER);
+    printf("{\"records\":%.0f,\"read_ns\":%.2f,\"recycle_ns\":%.2f,\"halfway_kib\":%ld,\"after_kib\":%ld}\n", records,
+           reading / records, recycling / records, before, resident_kib());
+    return 0;
+}
