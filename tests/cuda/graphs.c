@@ -1,6 +1,7 @@
 /* Graph signatures: what changes them and what does not. Run by tests/cuda_graphs_test.ts. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -287,11 +288,20 @@ static void *capture(void *argument) {
     return handle(sum);
 }
 
+static void *read_along(void *stop) {
+    while (!atomic_load((atomic_bool *)stop)) graphs_signature(1000000 + below(400000));
+    return NULL;
+}
+
 static void threads_do_not_disturb_each_other(void) {
-    pthread_t threads[4];
+    static atomic_bool stop;
+    pthread_t threads[4], reader;
+    pthread_create(&reader, NULL, read_along, &stop);
     void *sums[4];
     for (uintptr_t i = 0; i < 4; i++) pthread_create(&threads[i], NULL, capture, (void *)(i + 10));
     for (int i = 0; i < 4; i++) pthread_join(threads[i], &sums[i]);
+    atomic_store(&stop, true);
+    pthread_join(reader, NULL);
     expect(sums[0] == sums[2] && sums[1] == sums[3] && sums[0] != sums[1]);
 }
 
