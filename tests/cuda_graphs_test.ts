@@ -1,0 +1,36 @@
+/** Graph signatures, by a C program that plays CUPTI's callbacks; once more under each sanitizer. */
+
+const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
+const SANITIZERS = ["", "address,undefined", "thread"];
+const HERE = new URL("./", import.meta.url).pathname;
+const SOURCES = ["cuda/graphs.c", "../ffi/graphs.c", "../ffi/graph_ids.c", "../ffi/graph_shape.c"];
+
+for (const sanitizer of SANITIZERS) {
+  const name = `graph signatures hold${sanitizer && ` under -fsanitize=${sanitizer}`}`;
+  const ignore = !(await has("cc"));
+  Deno.test({
+    name,
+    ignore,
+    fn: async () => {
+      const program = await Deno.makeTempFile();
+      try {
+        const sanitize = sanitizer ? [`-fsanitize=${sanitizer}`] : [];
+        const sources = SOURCES.map((name) => HERE + name);
+        await succeed("cc", [...FLAGS, ...sanitize, ...sources, "-lpthread", "-o", program]);
+        await succeed(program, []);
+      } finally {
+        await Deno.remove(program);
+      }
+    },
+  });
+}
+
+async function succeed(command: string, args: string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(command, { args }).output();
+  if (!success) throw new Error(`${command} failed:\n${new TextDecoder().decode(stderr)}`);
+}
+
+async function has(compiler: string): Promise<boolean> {
+  const asked = new Deno.Command(compiler, { args: ["--version"], stdout: "null" }).output();
+  return await asked.then(({ success }) => success, () => false);
+}

@@ -1,0 +1,105 @@
+/**
+ * Holds `ffi/cupti.h` against real CUPTI headers and libraries, of every version that is found:
+ * `$CUPTI_HEADERS` (include directories, of CUDA too, separated by `:`; sets of them by `;`) and
+ * `$CUPTI_LIBRARIES` (files), the toolkit of `$CUDA_HOME`, the wheels that python3 sees.
+ */
+import assert from "node:assert/strict";
+
+type Steps = Record<string, number>;
+
+const HERE = new URL("./cuda/", import.meta.url).pathname;
+const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
+const CUDA = Deno.env.get("CUDA_HOME") ?? "/usr/local/cuda";
+
+/** What a version's iterator steps over, from that version on, as `cuptiGetVersion` says it. */
+const STEPS: [number, Steps][] = [
+  [18, { memcpy: 88, memcpy2: 96, memset: 88, synchronization: 40, graph_trace: 48 }],
+  [22, { memcpy: 88, memcpy2: 96, memset: 88, synchronization: 40, graph_trace: 56, kernel: 208 }],
+  [26, { memcpy: 96, memcpy2: 96, memset: 88, synchronization: 56, graph_trace: 56, kernel: 208 }],
+  [130000, { memcpy: 96, memcpy2: 96, memset: 88, synchronization: 56, graph_trace: 56 }],
+];
+
+const headers = await findHeaders();
+const libraries = await findLibraries();
+const compiles = await run("cc", ["--version"]) !== null;
+
+test("real CUPTI headers agree with ours", headers, async (set) => {
+  const include = set.split(":").flatMap((path) => ["-isystem", path]);
+  const output = await new Deno.Command("cc", {
+    args: [...FLAGS, "-fsyntax-only", ...include, `${HERE}headers.c`],
+  }).output();
+  assert(output.success, new TextDecoder().decode(output.stderr));
+});
+
+test("a real libcupti walks records as we take them", libraries, async (library) => {
+  const program = await Deno.makeTempFile();
+  try {
+    assert(await run("cc", [...FLAGS, `${HERE}parse.c`, "-ldl", "-o", program]) !== null);
+    const printed = await run(program, [library]);
+    assert(printed !== null, `cannot walk records with ${library}`);
+    const { version, ...steps }: Steps = JSON.parse(printed);
+    if (version === undefined) return;
+    const expected = STEPS.findLast(([since]) => version >= since)?.[1] ?? {};
+    for (const [kind, step] of Object.entries(expected)) {
+      // Later versions append.
+      if (version < 130100) assert.equal(steps[kind], step, kind);
+      else assert(steps[kind]! >= step, kind);
+    }
+  } finally {
+    await Deno.remove(program);
+  }
+});
+
+function test(name: string, found: string[], check: (found: string) => Promise<void>): void {
+  const reason = compiles ? "no CUPTI was found" : "no C compiler was found";
+  if (!compiles || found.length === 0) {
+    Deno.test({ name: `${name} (skipped: ${reason})`, ignore: true, fn: () => {} });
+  }
+  for (const one of compiles ? found : []) Deno.test(`${name}: ${one}`, () => check(one));
+}
+
+async function findHeaders(): Promise<string[]> {
+  const given = Deno.env.get("CUPTI_HEADERS")?.split(";").filter((set) => set !== "") ?? [];
+  if (given.length > 0) return given;
+  const toolkit = `${CUDA}/extras/CUPTI/include`;
+  if (exists(`${toolkit}/cupti.h`)) return [`${toolkit}:${CUDA}/include`];
+  const wheels = await inWheels("*/include");
+  const all = wheels.join(":");
+  const whole = ["cupti.h", "cuda.h", "crt/host_defines.h"].every((name) =>
+    wheels.some((path) => exists(`${path}/${name}`))
+  );
+  return whole ? [all] : [];
+}
+
+async function findLibraries(): Promise<string[]> {
+  const given = Deno.env.get("CUPTI_LIBRARIES")?.split(":").filter((path) => path !== "") ?? [];
+  if (given.length > 0) return given;
+  return await inWheels("*/lib/libcupti.so.*");
+}
+
+/** Paths in the folder `nvidia` of the packages of the python3 on PATH. */
+async function inWheels(pattern: string): Promise<string[]> {
+  const code = "import glob, sys\n" +
+    "for path in sys.path: print(*glob.glob(path + '/nvidia/' + sys.argv[1]), sep='\\n')";
+  const printed = await run("python3", ["-c", code, pattern]);
+  return printed?.split("\n").filter((path) => path !== "") ?? [];
+}
+
+/** What a command prints, or `null` where it is missing or fails. */
+async function run(command: string, args: string[]): Promise<string | null> {
+  try {
+    const { success, stdout } = await new Deno.Command(command, { args, stdin: "null" }).output();
+    return success ? new TextDecoder().decode(stdout) : null;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

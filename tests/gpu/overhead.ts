@@ -1,0 +1,68 @@
+/** What being profiled costs: steps per second with and without, in interleaved pairs. */
+
+import { type Finding, finding } from "./finding.ts";
+import { type GraphMode, plain, profiled } from "./runs.ts";
+
+const PAIRS = 12;
+const SECONDS = "4";
+
+/** Loops of the workload, and by how many percent each may become slower. */
+const LOOPS: { loop: string; mode: GraphMode; atMost: number }[] = [
+  { loop: "gpu", mode: "graph", atMost: 1 },
+  { loop: "launch", mode: "graph", atMost: 3 },
+  { loop: "graph", mode: "graph", atMost: 1 },
+  { loop: "graph", mode: "node", atMost: 5 },
+];
+
+/** Measures every loop. */
+export async function* measureOverhead(workload: string): AsyncGenerator<Finding> {
+  for (const { loop, mode, atMost } of LOOPS) {
+    const command = [workload, "loop", loop, SECONDS];
+    const slower: number[] = [];
+    for (let pair = 0; pair < PAIRS; pair++) slower.push(await measurePair(command, mode, pair));
+    const { median, low, high } = medianOf(slower);
+    yield finding(
+      `${loop} loop in ${mode} mode: slower by`,
+      `${median.toFixed(2)} % (95 %: ${low.toFixed(2)} to ${high.toFixed(2)}, ${PAIRS} pairs)`,
+      median <= atMost,
+      `at most ${atMost} %`,
+    );
+  }
+}
+
+/** By how many percent one is slower; which of both goes first alternates. */
+async function measurePair(command: string[], mode: GraphMode, pair: number): Promise<number> {
+  const bare = async () => Number((await plain(command)).stdout);
+  const measured = async () => Number((await profiled(command, mode)).stdout);
+  if (pair % 2 === 0) {
+    const without = await bare();
+    return (without / await measured() - 1) * 100;
+  }
+  const withUs = await measured();
+  return (await bare() / withUs - 1) * 100;
+}
+
+/** The median, and the values between which it lies in 95 of 100 cases, whatever the distribution. */
+export function medianOf(values: number[]): { median: number; low: number; high: number } {
+  const sorted = values.toSorted((a, b) => a - b);
+  const rank = outerRank(sorted.length);
+  const middle = (sorted.length - 1) / 2;
+  return {
+    median: (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2,
+    low: sorted[rank]!,
+    high: sorted[sorted.length - 1 - rank]!,
+  };
+}
+
+/** How many values may lie outside on either side: at most 2.5 % of the binomial distribution. */
+function outerRank(count: number): number {
+  let chance = 0.5 ** count;
+  let below = chance;
+  let rank = 0;
+  for (let k = 1; below <= 0.025; k++) {
+    rank = k;
+    chance *= (count - k + 1) / k;
+    below += chance;
+  }
+  return Math.max(0, rank - 1);
+}

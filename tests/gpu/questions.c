@@ -1,0 +1,113 @@
+/* An injection that answers what CUPTI's documentation leaves open: prints the graph callbacks as they come,
+ * and the records' ids, as JSON lines on stderr. Loaded through CUDA_INJECTION64_PATH by questions.ts. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../ffi/cupti.h"
+
+enum { BUFFER = 1 << 20, KERNEL_CORRELATION = 92, PRINTED_RECORDS = 40 };
+
+static struct cupti cupti;
+static _Thread_local const char *symbol = "";
+static int printed;
+
+static uint32_t id_of(CUptiResult (*ask)(void *, uint32_t *), void *handle) {
+    uint32_t id = 0;
+    if (ask && handle) ask(handle, &id);
+    return id;
+}
+
+static void print_graph(uint32_t cbid, const struct cupti_graph_data *data) {
+    fprintf(stderr,
+            "{\"callback\":%u,\"graph\":\"%p\",\"original\":\"%p\",\"node\":\"%p\",\"original_node\":\"%p\","
+            "\"type\":%d,\"dependency\":\"%p\",\"symbol\":\"%s\"}\n",
+            cbid, data->graph, data->original_graph, data->node, data->original_node, data->node_type,
+            data->dependency, symbol);
+    if (cbid != RESOURCE_GRAPHEXEC_CREATED) return;
+    fprintf(stderr, "{\"instantiated\":true,\"exec_id\":%u,\"graph_id\":%u,\"original_id\":%u}\n",
+            id_of(cupti.GetGraphExecId, data->graph_exec), id_of(cupti.GetGraphId, data->graph),
+            id_of(cupti.GetGraphId, data->original_graph));
+}
+
+static void on_callback(void *user, int domain, uint32_t cbid, const void *data) {
+    (void)user;
+    if (domain == CUPTI_DOMAIN_DRIVER_API) {
+        const struct cupti_callback_data *call = data;
+        bool is_entered = call->site == CUPTI_API_ENTER;
+        symbol = !is_entered ? "" : call->symbol_name ? call->symbol_name : "(none)";
+    } else {
+        print_graph(cbid, ((const struct cupti_resource_data *)data)->descriptor);
+    }
+}
+
+static void on_requested(uint8_t **buffer, size_t *size, size_t *max_records) {
+    *buffer = calloc(1, BUFFER);
+    *size = BUFFER;
+    *max_records = 0;
+}
+
+static void print_record(const void *record) {
+    uint32_t kind = record_u32(record, RECORD_KIND);
+    if (printed >= PRINTED_RECORDS) return;
+    if (kind == CUPTI_KIND_GRAPH_TRACE) {
+        fprintf(stderr, "{\"record\":\"graph\",\"id\":%u}\n", record_u32(record, GRAPH_TRACE_GRAPH));
+    } else if (kind == CUPTI_KIND_CONCURRENT_KERNEL) {
+        fprintf(stderr, "{\"record\":\"kernel\",\"correlation\":%u}\n", record_u32(record, KERNEL_CORRELATION));
+    } else {
+        return;
+    }
+    printed++;
+}
+
+static void on_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid) {
+    (void)context, (void)stream, (void)size;
+    void *record = NULL;
+    while (cupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) print_record(record);
+    free(buffer);
+}
+
+static void at_end(void) {
+    cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
+}
+
+static bool load(void) {
+    const char *path = getenv("CUPTI_LIBRARY");
+    void *library = dlopen(path ? path : "libcupti.so", RTLD_NOW);
+    if (!library) library = dlopen("libcupti.so.13", RTLD_NOW);
+    if (!library) library = dlopen("libcupti.so.12", RTLD_NOW);
+    if (!library) return false;
+#define LOAD(name) *(void **)&cupti.name = dlsym(library, "cupti" #name)
+    LOAD(Subscribe), LOAD(EnableCallback), LOAD(ActivityRegisterCallbacks), LOAD(ActivityEnable);
+    LOAD(ActivityGetNextRecord), LOAD(ActivityFlushAll), LOAD(GetGraphId), LOAD(GetGraphExecId);
+    CUptiResult (*enable_hardware_trace)(uint8_t) =
+        (CUptiResult(*)(uint8_t))dlsym(library, "cuptiActivityEnableHWTrace");
+    if (getenv("ASK_HARDWARE_TRACE") && enable_hardware_trace) {
+        fprintf(stderr, "{\"hardware_trace\":%d}\n", enable_hardware_trace(1));
+    }
+    return true;
+}
+
+__attribute__((visibility("default"))) int InitializeInjection(void) {
+    static const uint32_t graph_callbacks[] = {9, 10, 11, 13, 14, 15, 16, 18, 19, 20};
+    static const uint32_t calls[] = {DRIVER_cuLaunchKernel, DRIVER_cuLaunchKernel_ptsz, DRIVER_cuLaunchKernelEx,
+                                     DRIVER_cuGraphAddKernelNode, DRIVER_cuGraphAddKernelNode_v2};
+    CUpti_SubscriberHandle subscriber;
+    if (!load()) {
+        fprintf(stderr, "{\"refused\":\"no libcupti\"}\n");
+        return 1;
+    }
+    int result = cupti.Subscribe(&subscriber, on_callback, NULL);
+    fprintf(stderr, "{\"subscribe\":%d}\n", result);
+    for (size_t i = 0; i < sizeof graph_callbacks / sizeof *graph_callbacks; i++)
+        cupti.EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE, graph_callbacks[i]);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        cupti.EnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER_API, calls[i]);
+    cupti.ActivityRegisterCallbacks(on_requested, on_completed);
+    cupti.ActivityEnable(CUPTI_KIND_CONCURRENT_KERNEL);
+    cupti.ActivityEnable(CUPTI_KIND_GRAPH_TRACE);
+    atexit(at_end);
+    return 1;
+}
