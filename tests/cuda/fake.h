@@ -53,9 +53,17 @@ struct fake_graph_data {
 };
 _Static_assert(sizeof(struct fake_graph_data) == 56, "as the real one");
 
+/* A call of the driver. */
+struct fake_call {
+    const char *function;
+    const char *symbol; /* of the kernel it is about */
+    const void *params; /* its arguments, one after the other */
+};
+
 /* What the driver tells CUPTI, which is NULL until there is one. */
 struct fake_cupti {
-    void (*api)(uint32_t cbid, bool enter, const char *function, const char *symbol);
+    void (*api)(uint32_t cbid, bool enter, const struct fake_call *call);
+    void (*context)(void *context);
     void (*graph)(uint32_t cbid, const struct fake_graph_data *data);
     void (*operation)(const struct fake_operation *operation);
     bool (*enabled)(uint32_t kind);

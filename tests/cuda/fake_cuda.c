@@ -6,6 +6,8 @@
 
 enum { DEVICES = 2, LAUNCH_KERNEL = 307, MEMCPY_H2D = 276, MEMSET_D8 = 249, STREAM_SYNC = 126 };
 enum { CONTEXT_SYNC = 17 };
+/* What making a context takes: the real one takes longer. */
+enum { CONTEXT_US = 20000 };
 
 const struct fake_cupti *fake_cupti;
 
@@ -39,8 +41,12 @@ void driver_interval(uint64_t *start, uint64_t *end) {
     *end = next.end;
 }
 
-void driver_api(uint32_t cbid, bool enter, const char *function, const char *symbol) {
-    if (fake_cupti != NULL) fake_cupti->api(cbid, enter, function, symbol);
+void driver_enter(uint32_t cbid, struct fake_call call) {
+    if (fake_cupti != NULL) fake_cupti->api(cbid, true, &call);
+}
+
+void driver_exit(uint32_t cbid, struct fake_call call) {
+    if (fake_cupti != NULL) fake_cupti->api(cbid, false, &call);
 }
 
 void driver_operation(struct fake_operation operation) {
@@ -165,6 +171,8 @@ EXPORT int cuDevicePrimaryCtxRetain(void **context, int device) {
     *context = (void *)(uintptr_t)(device + 1);
     if (__atomic_exchange_n(&made[device], true, __ATOMIC_RELAXED)) return CUDA_SUCCESS;
     driver_operation((struct fake_operation){.kind = KIND_CONTEXT, .device = (uint32_t)device});
+    if (fake_cupti != NULL) fake_cupti->context(*context);
+    usleep(CONTEXT_US);
     return CUDA_SUCCESS;
 }
 
@@ -260,13 +268,14 @@ EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsign
     int refused = driver_refuses("cuLaunchKernel");
     if (refused) return refused;
     const struct function *function = f;
-    driver_api(LAUNCH_KERNEL, true, "cuLaunchKernel", function->name);
+    struct fake_call call = {"cuLaunchKernel", function->name, &f};
+    driver_enter(LAUNCH_KERNEL, call);
     if (!graph_captures(stream, function)) {
         struct fake_operation made = operation(KIND_KERNEL, stream);
         made.name = function->name;
         driver_operation(made);
     }
-    driver_api(LAUNCH_KERNEL, false, "cuLaunchKernel", function->name);
+    driver_exit(LAUNCH_KERNEL, call);
     return CUDA_SUCCESS;
 }
 
@@ -283,9 +292,9 @@ EXPORT int fake_copy(uint32_t kind, size_t bytes, void *stream) {
 
 EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
     (void)to, (void)from;
-    driver_api(MEMCPY_H2D, true, "cuMemcpyHtoD_v2", NULL);
+    driver_enter(MEMCPY_H2D, (struct fake_call){.function = "cuMemcpyHtoD_v2"});
     int result = fake_copy(1, bytes, NULL);
-    driver_api(MEMCPY_H2D, false, "cuMemcpyHtoD_v2", NULL);
+    driver_exit(MEMCPY_H2D, (struct fake_call){.function = "cuMemcpyHtoD_v2"});
     return result;
 }
 
@@ -301,9 +310,9 @@ EXPORT int fake_set(uint32_t memory_kind, size_t bytes, void *stream) {
 
 EXPORT int cuMemsetD8_v2(uint64_t to, unsigned char value, size_t bytes) {
     (void)to, (void)value;
-    driver_api(MEMSET_D8, true, "cuMemsetD8_v2", NULL);
+    driver_enter(MEMSET_D8, (struct fake_call){.function = "cuMemsetD8_v2"});
     int result = fake_set(3, bytes, NULL);
-    driver_api(MEMSET_D8, false, "cuMemsetD8_v2", NULL);
+    driver_exit(MEMSET_D8, (struct fake_call){.function = "cuMemsetD8_v2"});
     return result;
 }
 
@@ -318,15 +327,15 @@ EXPORT int fake_wait(uint32_t type, void *stream) {
 }
 
 EXPORT int cuStreamSynchronize(void *stream) {
-    driver_api(STREAM_SYNC, true, "cuStreamSynchronize", NULL);
+    driver_enter(STREAM_SYNC, (struct fake_call){.function = "cuStreamSynchronize"});
     int result = fake_wait(3, stream);
-    driver_api(STREAM_SYNC, false, "cuStreamSynchronize", NULL);
+    driver_exit(STREAM_SYNC, (struct fake_call){.function = "cuStreamSynchronize"});
     return result;
 }
 
 EXPORT int cuCtxSynchronize(void) {
-    driver_api(CONTEXT_SYNC, true, "cuCtxSynchronize", NULL);
+    driver_enter(CONTEXT_SYNC, (struct fake_call){.function = "cuCtxSynchronize"});
     int result = fake_wait(4, NULL);
-    driver_api(CONTEXT_SYNC, false, "cuCtxSynchronize", NULL);
+    driver_exit(CONTEXT_SYNC, (struct fake_call){.function = "cuCtxSynchronize"});
     return result;
 }

@@ -27,7 +27,8 @@ void driver_interval(uint64_t *start, uint64_t *end);
 uint32_t driver_device(void);
 uint32_t driver_stream(const void *stream);
 
-void driver_api(uint32_t cbid, bool enter, const char *function, const char *symbol);
+void driver_enter(uint32_t cbid, struct fake_call call);
+void driver_exit(uint32_t cbid, struct fake_call call);
 void driver_operation(struct fake_operation operation);
 
 /* Takes the launch into the graph that the stream is captured into, if it is. */

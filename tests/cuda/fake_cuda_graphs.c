@@ -17,7 +17,7 @@ enum {
     NODE_CLONED = 20,
 };
 enum { NODE_KERNEL = 0, NODE_CHILD = 4 };
-enum { ADD_KERNEL = 502, ADD_CHILD = 525, ADD_KERNEL_V2 = 689, INSTANTIATE = 578, LAUNCH = 514 };
+enum { ADD_CHILD = 525, ADD_KERNEL_V2 = 689, INSTANTIATE = 578, LAUNCH = 514 };
 enum { NODES = 64, STREAMS = 8, FRONTIER = 8 };
 
 struct node {
@@ -120,10 +120,17 @@ EXPORT int cuGraphAddKernelNode_v2(void **node, void *graph, void *const *after,
     int refused = driver_refuses("cuGraphAddKernelNode_v2");
     if (refused) return refused;
     const struct function *function = *(void *const *)params;
-    driver_api(ADD_KERNEL_V2, true, "cuGraphAddKernelNode_v2", function->name);
+    struct {
+        void **node, *graph;
+        void *const *after;
+        size_t count;
+        const void *params;
+    } arguments = {node, graph, after, count, params};
+    struct fake_call call = {"cuGraphAddKernelNode_v2", function->name, &arguments};
+    driver_enter(ADD_KERNEL_V2, call);
     *node = node_new(graph, (struct node){NODE_KERNEL, function->name, NULL},
                      (struct node *const *)after, count);
-    driver_api(ADD_KERNEL_V2, false, "cuGraphAddKernelNode_v2", function->name);
+    driver_exit(ADD_KERNEL_V2, call);
     return CUDA_SUCCESS;
 }
 
@@ -147,10 +154,17 @@ EXPORT int cuGraphAddChildGraphNode(void **node, void *graph, void *const *after
                                     void *child) {
     int refused = driver_refuses("cuGraphAddChildGraphNode");
     if (refused) return refused;
-    driver_api(ADD_CHILD, true, "cuGraphAddChildGraphNode", NULL);
+    struct {
+        void **node, *graph;
+        void *const *after;
+        size_t count;
+        void *child;
+    } arguments = {node, graph, after, count, child};
+    struct fake_call call = {"cuGraphAddChildGraphNode", NULL, &arguments};
+    driver_enter(ADD_CHILD, call);
     *node = node_new(graph, (struct node){NODE_CHILD, NULL, graph_clone(child)},
                      (struct node *const *)after, count);
-    driver_api(ADD_CHILD, false, "cuGraphAddChildGraphNode", NULL);
+    driver_exit(ADD_CHILD, call);
     return CUDA_SUCCESS;
 }
 
@@ -256,11 +270,11 @@ EXPORT int cuGraphInstantiateWithFlags(void **made, void *graph, uint64_t flags)
     exec->id = new_id();
     exec->template_id = ((struct graph *)graph)->id;
     exec->traced = fake_cupti != NULL && fake_cupti->enabled(KIND_GRAPH_TRACE);
-    driver_api(INSTANTIATE, true, "cuGraphInstantiateWithFlags", NULL);
+    driver_enter(INSTANTIATE, (struct fake_call){.function = "cuGraphInstantiateWithFlags"});
     tell(EXEC_CREATE_STARTING, (struct fake_graph_data){.graph = graph});
     instantiate(exec, graph);
     tell(EXEC_CREATED, (struct fake_graph_data){.graph = graph, .graph_exec = exec});
-    driver_api(INSTANTIATE, false, "cuGraphInstantiateWithFlags", NULL);
+    driver_exit(INSTANTIATE, (struct fake_call){.function = "cuGraphInstantiateWithFlags"});
     *made = exec;
     return CUDA_SUCCESS;
 }
@@ -280,7 +294,7 @@ EXPORT int cuGraphLaunch(void *handle, void *stream) {
                                    .stream = driver_stream(stream),
                                    .graph = recorded_id(exec)};
     driver_interval(&whole.start, &whole.end);
-    driver_api(LAUNCH, true, "cuGraphLaunch", NULL);
+    driver_enter(LAUNCH, (struct fake_call){.function = "cuGraphLaunch"});
     uint64_t share = (whole.end - whole.start) / (uint64_t)exec->count;
     for (int i = 0; i < exec->count && !exec->traced; i++) {
         struct fake_operation kernel = whole;
@@ -292,7 +306,7 @@ EXPORT int cuGraphLaunch(void *handle, void *stream) {
         driver_operation(kernel);
     }
     if (exec->traced) driver_operation(whole);
-    driver_api(LAUNCH, false, "cuGraphLaunch", NULL);
+    driver_exit(LAUNCH, (struct fake_call){.function = "cuGraphLaunch"});
     return CUDA_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
 #include "fake_cupti.h"
 
 enum { DOMAINS = 8, CALLBACKS = 1024 };
-enum { DOMAIN_DRIVER = 1, DOMAIN_RESOURCE = 3 };
+enum { DOMAIN_DRIVER = 1, DOMAIN_RESOURCE = 3, CONTEXT_CREATED = 1 };
 
 typedef void (*callback)(void *user, int domain, uint32_t cbid, const void *data);
 
@@ -57,16 +57,21 @@ static void call(int domain, uint32_t cbid, const void *data) {
     callback_left();
 }
 
-static void api(uint32_t cbid, bool enter, const char *function, const char *symbol) {
+static void api(uint32_t cbid, bool enter, const struct fake_call *made) {
     int result = 0;
     struct callback_data data = {
         .site = enter ? 0 : 1,
-        .function_name = function,
+        .function_name = made->function,
+        .function_params = made->params,
         .function_return_value = enter ? NULL : &result,
-        .symbol_name = symbol,
+        .symbol_name = made->symbol,
         .correlation_data = &correlation,
     };
     call(DOMAIN_DRIVER, cbid, &data);
+}
+
+static void context(void *created) {
+    call(DOMAIN_RESOURCE, CONTEXT_CREATED, &(struct resource_data){created, NULL, NULL});
 }
 
 static void graph(uint32_t cbid, const struct fake_graph_data *given) {
@@ -83,7 +88,7 @@ static void operation(const struct fake_operation *done) {
 }
 
 static const struct fake_cupti cupti = {
-    api, graph, operation, cupti_kind_enabled, buffers_settle, buffers_gate, buffers_drop,
+    api, context, graph, operation, cupti_kind_enabled, buffers_settle, buffers_gate, buffers_drop,
 };
 
 /* ---- who may call ---- */

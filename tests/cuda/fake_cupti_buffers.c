@@ -9,6 +9,8 @@ struct buffer {
     uint8_t *data;
     size_t size, used, records, max_records;
     uint64_t busy_until; /* end of the last operation in it */
+    uint64_t ticket;     /* of who stands in the queue */
+    bool zeroed;
     pthread_t thread;
     struct buffer *next;
 };
@@ -17,7 +19,7 @@ struct buffer {
 struct given {
     uint8_t *data;
     size_t valid;
-    bool walked;
+    bool zeroed, walked;
 };
 enum { GIVEN = 4096 };
 
@@ -29,7 +31,8 @@ static pthread_cond_t queued = PTHREAD_COND_INITIALIZER, idle = PTHREAD_COND_INI
 static buffer_requested requested;
 static buffer_completed completed;
 static struct buffer *open_buffers, *queue;
-static bool delivering, worker_runs;
+static bool worker_runs;
+static uint64_t last_ticket;
 static struct given given[GIVEN];
 static size_t given_count;
 static size_t dropped, delivered, flushes;
@@ -71,11 +74,11 @@ static struct buffer *ask(void) {
     }
     if ((uintptr_t)data % 8 != 0) fake_violation("a buffer is not aligned to 8 bytes");
     if (size < 1024) fake_violation("a buffer of %zu bytes is too small", size);
-    if (attribute_zeroed && !all_zero(data, size)) fake_violation("a buffer is not zeroed");
     if (!attribute_zeroed) memset(data, 0, size);
     forget_given(data);
     struct buffer *buffer = calloc(1, sizeof *buffer);
     *buffer = (struct buffer){.data = data, .size = size, .max_records = max_records};
+    buffer->zeroed = all_zero(data, size);
     buffer->thread = pthread_self();
     buffer->next = open_buffers;
     open_buffers = buffer;
@@ -97,10 +100,10 @@ static struct buffer *find_open(size_t size) {
 
 /* ---- giving back ---- */
 
-static void hand_over(uint8_t *data, size_t size, size_t valid) {
+static void hand_over(uint8_t *data, size_t size, size_t valid, bool zeroed) {
     if (completed == NULL) return;
     if (data != NULL && given_count < GIVEN) {
-        given[given_count++] = (struct given){data, valid, valid == 0};
+        given[given_count++] = (struct given){data, valid, zeroed, valid == 0};
     }
     callback_entered();
     completed(NULL, 0, data, size, valid);
@@ -121,7 +124,7 @@ static void hand_over_foreign(void) {
 }
 
 static void hand_over_noise(void) {
-    if (delivered % 3 == 1) hand_over(NULL, 0, 0);
+    if (delivered % 3 == 1) hand_over(NULL, 0, 0, true);
     if (delivered % 5 == 1) hand_over_foreign();
 }
 
@@ -138,7 +141,7 @@ static struct buffer *take_any(void) {
 static void give_one(void) {
     struct buffer *buffer = take_any();
     hand_over_noise();
-    hand_over(buffer->data, buffer->size, buffer->used);
+    hand_over(buffer->data, buffer->size, buffer->used, buffer->zeroed);
     free(buffer);
 }
 
@@ -147,12 +150,10 @@ static void *work(void *unused) {
     pthread_mutex_lock(&lock);
     for (;;) {
         while (queue == NULL) pthread_cond_wait(&queued, &lock);
-        delivering = true;
         pthread_mutex_unlock(&lock);
         usleep(500); /* late: whoever asked for a flush has returned */
         pthread_mutex_lock(&lock);
         while (queue != NULL) give_one();
-        delivering = false;
         pthread_cond_broadcast(&idle);
     }
     return NULL;
@@ -169,6 +170,7 @@ static void enqueue(struct buffer **at, bool forced, uint64_t now) {
         }
     }
     *at = buffer->next;
+    buffer->ticket = ++last_ticket;
     buffer->next = queue;
     queue = buffer;
     pthread_cond_signal(&queued);
@@ -183,8 +185,17 @@ static void enqueue_complete(bool full_only, bool forced) {
     }
 }
 
-static void wait_idle(void) {
-    while (worker_runs && (queue != NULL || delivering)) pthread_cond_wait(&idle, &lock);
+static bool waits(uint64_t ticket) {
+    for (const struct buffer *at = queue; at != NULL; at = at->next) {
+        if (at->ticket <= ticket) return true;
+    }
+    return false;
+}
+
+/* Until all that stand in the queue now have been given back. */
+static void wait_for_queue(void) {
+    uint64_t ticket = last_ticket;
+    while (worker_runs && waits(ticket)) pthread_cond_wait(&idle, &lock);
 }
 
 int buffers_flush(bool forced) {
@@ -194,7 +205,7 @@ int buffers_flush(bool forced) {
     if (!forced && ++flushes % 3 == 0) {
         while (queue != NULL) give_one();
     }
-    if (forced) wait_idle();
+    if (forced) wait_for_queue();
     pthread_mutex_unlock(&lock);
     return CUPTI_SUCCESS;
 }
@@ -230,6 +241,7 @@ static int step(uint8_t *buffer, size_t valid, void **record) {
         fake_violation("%s is walked", from == NULL ? "a buffer that was not given" : "not what is valid");
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
+    if (attribute_zeroed && !from->zeroed) fake_violation("a buffer that is walked was not zeroed");
     uint8_t *at = buffer;
     if (*record != NULL) {
         uint32_t kind;
@@ -289,7 +301,7 @@ void buffers_settle(void) {
     for (int tries = 0; tries < 5000; tries++) {
         pthread_mutex_lock(&lock);
         if (tries == 0) enqueue_complete(false, false);
-        bool settled = queue == NULL && !delivering && all_walked();
+        bool settled = queue == NULL && all_walked();
         pthread_mutex_unlock(&lock);
         if (settled) return;
         usleep(1000);
@@ -327,7 +339,7 @@ int buffers_register(buffer_requested request, buffer_completed complete) {
 void buffers_end(void) {
     pthread_mutex_lock(&lock);
     enqueue_complete(false, true);
-    wait_idle();
+    wait_for_queue();
     requested = NULL;
     completed = NULL;
     pthread_mutex_unlock(&lock);

@@ -145,7 +145,6 @@ static int flood(void) {
     cuda.fake_gate(true);
     for (int i = 0; i < 150000; i++) launch(i % 500, 0, 1000);
     cuda.fake_gate(false);
-    cuda.fake_settle();
     launch(0, 0, 1000);
     close_books();
     return 0;
