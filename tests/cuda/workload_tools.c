@@ -84,9 +84,11 @@ static void end_session(bool finalize) {
     if (finalize) cupti.cuptiFinalize();
 }
 
+/* Work goes on, which is how it is noticed that nothing is heard of it; how much of it is seen is open. */
 static int wait_until_resumed(void) {
     for (int tries = 0; tries < 8000; tries++) {
         if (cuda.fake_enabled(SYNC) && cuda.fake_enabled(KERNEL)) return 0;
+        launch_unseen(1);
         usleep(1000);
     }
     return 76;
