@@ -225,11 +225,12 @@ for (const scenario of ["usurped", "finalized"]) {
   });
 }
 
-test("a tool that CUDA_INJECTION64_PATH names is called too", async () => {
+test("a tool that CUDA_INJECTION64_PATH names is called, and the payload names it", async () => {
   await using called = await temporaryFile();
-  await exact("plain", {
-    env: { CUDA_INJECTION64_PATH: await otherTool(), FAKE_TOOL_CALLED: called.path },
-  });
+  await refused(
+    { env: { CUDA_INJECTION64_PATH: await otherTool(), FAKE_TOOL_CALLED: called.path } },
+    /libtool\.so/,
+  );
   assert.equal(await Deno.readTextFile(called.path), "called\n");
 });
 

@@ -7,7 +7,7 @@ import { type Run, startRun } from "../stack.ts";
 import { libraries, type Toolkit, workload } from "./build.ts";
 
 /** No scenario takes longer, or it hangs. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 20_000;
 
 export interface ScenarioOptions {
   /** Whose CUPTI is there; `null`: none. */
