@@ -1,0 +1,155 @@
+/* Ways to begin and to end. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "workload.h"
+
+static void some_work(void) {
+    for (int i = 0; i < 500; i++) {
+        on_device(i % DEVICES);
+        launch((int)random_below(50), (int)random_below(STREAMS), 1 + random_below(2000));
+    }
+}
+
+static int wait_for_child(pid_t child) {
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child) return 73;
+    return status == 0 ? 0 : 74;
+}
+
+/* The child has no CUDA of its own, tries, and leaves by exit(). */
+static int fork_and_exit(void) {
+    start();
+    some_work();
+    pid_t child = fork();
+    if (child == 0) {
+        cuda.cuLaunchKernel(symbol_function(0), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+        exit(0);
+    }
+    int failed = wait_for_child(child);
+    some_work();
+    close_books();
+    return failed;
+}
+
+/* As fork_and_exit, from a process that had CUDA loaded but not begun: the child begins. */
+static int fork_before_init(void) {
+    load();
+    pid_t child = fork();
+    if (child == 0) {
+        start();
+        some_work();
+        close_books();
+        exit(0);
+    }
+    int failed = wait_for_child(child);
+    start();
+    some_work();
+    close_books();
+    return failed;
+}
+
+static int fork_and_exec(void) {
+    start();
+    some_work();
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "workload", "plain", NULL);
+        _exit(75);
+    }
+    int failed = wait_for_child(child);
+    some_work();
+    close_books();
+    return failed;
+}
+
+static int plain(void) {
+    start();
+    some_work();
+    close_books();
+    return 0;
+}
+
+/* Without handlers of exit: what was read until then is known. */
+static int leave_at_once(void) {
+    start();
+    some_work();
+    close_books();
+    wait_for_gate();
+    _exit(0);
+}
+
+static int kill_itself(void) {
+    start();
+    some_work();
+    close_books();
+    wait_for_gate();
+    raise(SIGKILL);
+    return 0;
+}
+
+static void *exit_there(void *unused) {
+    (void)unused;
+    exit(0);
+    return NULL;
+}
+
+static int exit_from_thread(void) {
+    start();
+    some_work();
+    close_books();
+    pthread_t thread;
+    pthread_create(&thread, NULL, exit_there, NULL);
+    pause();
+    return 78;
+}
+
+static void *launch_for_ever(void *unused) {
+    (void)unused;
+    on_device(1);
+    for (uint64_t at = 1;; at += 10) {
+        cuda.fake_next(at, at + 5);
+        bool over = cuda.cuLaunchKernel(symbol_function(0), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) != 0;
+        usleep(over ? 1000 : 50);
+    }
+    return NULL;
+}
+
+/* Others launch while handlers of exit run, and after. */
+static int exit_while_launching(void) {
+    start();
+    symbol_function(0);
+    pthread_t thread;
+    for (int i = 0; i < 4; i++) pthread_create(&thread, NULL, launch_for_ever, NULL);
+    usleep(100000);
+    pthread_create(&thread, NULL, exit_there, NULL);
+    pause();
+    return 78;
+}
+
+static int closed_injection(void) {
+    start();
+    some_work();
+    cuda.fake_close_injection();
+    some_work();
+    close_books();
+    return 0;
+}
+
+const struct scenario process_scenarios[] = {
+    {"fork_and_exit", fork_and_exit},
+    {"fork_before_init", fork_before_init},
+    {"fork_and_exec", fork_and_exec},
+    {"plain", plain},
+    {"leave_at_once", leave_at_once},
+    {"kill_itself", kill_itself},
+    {"exit_from_thread", exit_from_thread},
+    {"exit_while_launching", exit_while_launching},
+    {"closed_injection", closed_injection},
+    {NULL, NULL},
+};

@@ -1,0 +1,117 @@
+/* Another tool in the same process, that takes CUPTI's buffers for itself for a while, as torch.profiler. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "workload.h"
+
+enum { BUFFER = 64 << 10, OURS = 64 };
+enum { KERNEL = 10, MEMCPY = 1, MEMSET = 2, SYNC = 38, PER_THREAD = 9 };
+
+static struct {
+    int (*cuptiActivityRegisterCallbacks)(void (*)(uint8_t **, size_t *, size_t *),
+                                          void (*)(void *, uint32_t, uint8_t *, size_t, size_t));
+    int (*cuptiActivityEnable)(int);
+    int (*cuptiActivityDisable)(int);
+    int (*cuptiActivitySetAttribute)(int, size_t *, void *);
+    int (*cuptiActivityFlushAll)(uint32_t);
+    int (*cuptiFinalize)(void);
+} cupti;
+
+static uint8_t *ours[OURS];
+
+static void requested(uint8_t **buffer, size_t *size, size_t *records) {
+    *buffer = NULL;
+    for (int i = 0; i < OURS && *buffer == NULL; i++) {
+        if (ours[i] != NULL) continue;
+        ours[i] = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        *buffer = ours[i];
+    }
+    *size = BUFFER;
+    *records = 0;
+}
+
+/* Whoever touches one of ours afterwards crashes. Those of others are let go, as the real tool does. */
+static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid) {
+    (void)context, (void)stream, (void)size, (void)valid;
+    for (int i = 0; i < OURS; i++) {
+        if (ours[i] == buffer && buffer != NULL) mprotect(buffer, BUFFER, PROT_NONE);
+    }
+}
+
+static int find_cupti(void) {
+    void *library = NULL;
+    const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
+    for (int i = 0; i < 3 && library == NULL; i++) library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
+    if (library == NULL) return 0;
+#define FIND(name) (*(void **)&cupti.name = dlsym(library, #name))
+    FIND(cuptiActivityRegisterCallbacks);
+    FIND(cuptiActivityEnable);
+    FIND(cuptiActivityDisable);
+    FIND(cuptiActivitySetAttribute);
+    FIND(cuptiActivityFlushAll);
+    FIND(cuptiFinalize);
+#undef FIND
+    return 1;
+}
+
+static void per_thread(uint8_t value) {
+    cupti.cuptiActivitySetAttribute(PER_THREAD, &(size_t){1}, &value);
+}
+
+/* Work that the other tool sees. */
+static void launch_unseen(int times) {
+    for (int i = 0; i < times; i++) {
+        struct span span = next_span(0, 1000);
+        cuda.fake_next(span.start, span.end);
+        cuda.cuLaunchKernel(symbol_function(9), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+    }
+}
+
+static void begin_session(void) {
+    per_thread(1);
+    cupti.cuptiActivityRegisterCallbacks(requested, completed);
+    const int kinds[] = {KERNEL, MEMCPY, MEMSET, SYNC};
+    for (int i = 0; i < 4; i++) cupti.cuptiActivityEnable(kinds[i]);
+}
+
+static void end_session(bool finalize) {
+    cupti.cuptiActivityFlushAll(1);
+    const int kinds[] = {KERNEL, MEMCPY, MEMSET, SYNC};
+    for (int i = 0; i < 4; i++) cupti.cuptiActivityDisable(kinds[i]);
+    per_thread(0);
+    if (finalize) cupti.cuptiFinalize();
+}
+
+/* Work goes on, which is how it is noticed that nothing is heard of it; how much of it is seen is open. */
+static int wait_until_resumed(void) {
+    for (int tries = 0; tries < 8000; tries++) {
+        if (cuda.fake_enabled(SYNC) && cuda.fake_enabled(KERNEL)) return 0;
+        launch_unseen(1);
+        usleep(1000);
+    }
+    return 76;
+}
+
+static int usurp(bool finalize) {
+    start();
+    on_device(0);
+    if (!find_cupti()) return 77;
+    for (int i = 0; i < 500; i++) launch(i % 5, 0, 1000 + random_below(1000));
+    cuda.fake_settle();
+    begin_session();
+    launch_unseen(3000);
+    end_session(finalize);
+    int failed = wait_until_resumed();
+    for (int i = 0; i < 500; i++) launch(i % 5, 0, 1000 + random_below(1000));
+    close_books();
+    wait_for_gate();
+    return failed;
+}
+
+static int usurped(void) { return usurp(false); }
+static int finalized(void) { return usurp(true); }
+
+const struct scenario tool_scenarios[] = {
+    {"usurped", usurped}, {"finalized", finalized}, {NULL, NULL}};

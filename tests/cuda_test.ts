@@ -1,0 +1,276 @@
+/** The capture of CUDA against a fake driver and a fake CUPTI: what is published is what was done. */
+
+import assert from "node:assert/strict";
+import { readLocal, until } from "./stack.ts";
+import { compiler, otherTool, type Toolkit, TOOLKITS } from "./cuda/build.ts";
+import * as harness from "./cuda/harness.ts";
+import {
+  assertExact,
+  booked,
+  captureStates,
+  frames,
+  isExact,
+  runScenario,
+} from "./cuda/harness.ts";
+
+const ALL = Object.keys(TOOLKITS) as Toolkit[];
+
+const missing = Deno.build.os !== "linux"
+  ? "CUDA is captured on Linux"
+  : compiler === null
+  ? "no C compiler"
+  : null;
+if (missing) console.log(`tests/cuda_test.ts is skipped: ${missing}`);
+
+function test(name: string, run: () => Promise<void>): void {
+  Deno.test({ name, ignore: missing !== null, fn: run });
+}
+
+/** Runs a scenario that ends well, and compares all of it. */
+async function exact(name: string, options: harness.ScenarioOptions = {}) {
+  const outcome = await runScenario(name, options);
+  assert.equal(outcome.status.code, 0, name);
+  assert(outcome.books.length > 0, `${name} has kept books`);
+  assertExact(outcome.payload, outcome.books);
+  return outcome;
+}
+
+for (const toolkit of ALL) {
+  test(`CUPTI of ${toolkit}: kernels, copies, sets and waits are counted to the nanosecond`, async () => {
+    await exact("steady", { toolkit });
+  });
+}
+
+test("time in which a device is busy counts once, however much runs on it", async () => {
+  await exact("overlap");
+});
+
+test("a read has what was done before it, while the process runs", async () => {
+  await exact("live", {
+    async during({ run, books, openGate }) {
+      const done = await until(async () => (await books()).length > 0 && await books());
+      await until(async () => isExact(await readLocal(run), done));
+      await openGate();
+    },
+  });
+});
+
+test("a process that launches nothing is captured, and has nothing", async () => {
+  const { payload, books } = await exact("idle");
+  assert.equal(frames(payload, books[0]!.pid, "cuda_kernels_nanoseconds").size, 0);
+});
+
+test("past the limit of frames time goes to (other), and the sum is right", async () => {
+  const { payload, books: [own], status } = await runScenario("many_symbols");
+  assert.equal(status.code, 0);
+  const found = frames(payload, own!.pid, "cuda_kernels_nanoseconds");
+  assert(found.size <= 4096 && found.has("(other)"), `${found.size} frames`);
+  const due = booked(own!, "cuda_kernels_nanoseconds");
+  const sum = (cells: Map<string, string>) =>
+    [...cells.values()].reduce((total, cell) => total + BigInt(cell.split(" ")[0]!), 0n);
+  assert.equal(sum(found), sum(due));
+  found.delete("(other)");
+  for (const [frame, value] of found) assert.equal(value, due.get(frame));
+});
+
+test("symbols longer than a name may be stay apart", async () => {
+  const { payload, books: [own] } = await runScenario("long_symbols");
+  const found = frames(payload, own!.pid, "cuda_kernels_nanoseconds");
+  assert.deepEqual([...found.values()].sort(), ["1000 1", "1001 1", "1002 1"]);
+  for (const name of found.keys()) assert(name.length <= 4096 && name.startsWith("aaaa"));
+});
+
+test("a name's memory may be another symbol's once its module is gone", async () => {
+  await exact("reused_names");
+});
+
+test("records without a start, or with an end before it, are counted and count nowhere else", async () => {
+  await exact("invalid");
+});
+
+test("records that CUPTI has lost are counted", async () => {
+  await exact("lost");
+});
+
+test("records that come faster than they are read are counted as dropped", async () => {
+  const { payload, books: [own], status } = await runScenario("flood");
+  assert.equal(status.code, 0);
+  const cells = harness.published(payload, own!.pid);
+  const dropped = Number(cells.get("cuda_dropped_records_total  ")!.split(" ")[0]);
+  let seen = 0;
+  for (const value of frames(payload, own!.pid, "cuda_kernels_nanoseconds").values()) {
+    seen += Number(value.split(" ")[1]);
+  }
+  assert(dropped > 10_000, `${dropped} are dropped`);
+  const difference = Math.abs(dropped + seen - 150_001);
+  assert(difference < 7500, `${seen} seen and ${dropped} dropped of 150,001`);
+});
+
+test("10,000 threads launch", async () => {
+  await exact("threads");
+});
+
+test("cuInit from many threads at once, and again", async () => {
+  await exact("init_often");
+});
+
+test("a kernel that runs is known once it ends", async () => {
+  await exact("running");
+});
+
+test("a kernel that runs at exit is counted as having no end", async () => {
+  await exact("exit_while_running");
+});
+
+/** Structures, by signature: which are the same in every run is what a signature is for. */
+async function signatures(
+  scenario: string,
+  options: harness.ScenarioOptions,
+): Promise<Record<string, string>> {
+  const { payload, books: [own] } = await exact(scenario, options);
+  const due = new Map(
+    [...booked(own!, "cuda_graphs_nanoseconds")].map(([name, value]) => [value, name]),
+  );
+  const found = frames(payload, own!.pid, "cuda_graphs_nanoseconds");
+  const named = [...found].map(([signature, value]) => {
+    assert.match(signature, /^[0-9a-f]{16}$/);
+    return [due.get(value) ?? `none with ${value}`, signature] as const;
+  });
+  assert.deepEqual(named.map(([name]) => name).sort(), [...due.values()].sort());
+  return Object.fromEntries(named);
+}
+
+test("graphs count by structure, however made, and have the same signature everywhere", async () => {
+  const one = await signatures("graphs", { toolkit: "13.0" });
+  assert.deepEqual(await signatures("graphs", { toolkit: "12.4" }), one);
+  const env = { FAKE_GRAPH_ID: "template" };
+  assert.deepEqual(await signatures("graphs", { toolkit: "11.8", env }), one);
+  assert.deepEqual(await signatures("graphs", { toolkit: "12.1", env }), one);
+});
+
+test("records may name the graph that was instantiated", async () => {
+  await signatures("graphs", { env: { FAKE_GRAPH_ID: "template" } });
+});
+
+test("a graph in a graph is part of its structure", async () => {
+  await signatures("child_graphs", {});
+});
+
+test("in node mode the kernels of graphs are kernels, and there are no graphs", async () => {
+  const { payload, books: [own] } = await exact("graphs", {
+    flags: ["--cuda-graph-trace", "node"],
+    env: { WORKLOAD_NODE_MODE: "1" },
+  });
+  assert.equal(frames(payload, own!.pid, "cuda_graphs_nanoseconds").size, 0);
+  const mode = payload.metrics.find(({ name }) => name === "cuda_graph_trace_mode");
+  assert(mode?.type === "gauge" && mode.stats.value === 1);
+});
+
+test("the child of a fork leaves by exit() and is not its parent", async () => {
+  await exact("fork_and_exit");
+});
+
+test("the child of a fork that begins with CUDA itself is a process of its own", async () => {
+  const { books } = await exact("fork_before_init");
+  assert.equal(books.length, 2);
+});
+
+test("a process that was started by another is captured too", async () => {
+  const { books } = await exact("fork_and_exec");
+  assert.equal(books.length, 2);
+});
+
+for (const [scenario, signal] of [["leave_at_once", null], ["kill_itself", "SIGKILL"]] as const) {
+  test(`${scenario}: what was published outlives the process`, async () => {
+    const { status, payload, books } = await runScenario(scenario, {
+      async during({ run, books, openGate }) {
+        const done = await until(async () => (await books()).length > 0 && await books());
+        await until(async () => isExact(await readLocal(run), done));
+        await openGate();
+      },
+    });
+    assert.equal(status.signal, signal);
+    assertExact(payload, books);
+  });
+}
+
+test("exit() on another thread loses nothing", async () => {
+  await exact("exit_from_thread");
+});
+
+test("exit() while others launch neither hangs nor crashes", async () => {
+  const { status } = await runScenario("exit_while_launching");
+  assert.equal(status.code, 0);
+});
+
+test("a driver that is gone before the handlers of exit() is not called", async () => {
+  for (const scenario of ["plain", "exit_while_launching"]) {
+    const { status } = await runScenario(scenario, { env: { FAKE_TEARDOWN: "first" } });
+    assert.equal(status.code, 0);
+  }
+});
+
+test("the driver may let go of the library", async () => {
+  await exact("closed_injection");
+});
+
+for (const scenario of ["usurped", "finalized"]) {
+  test(`${scenario}: another tool has CUPTI for a while, and the capture goes on after it`, async () => {
+    const { status, payload, books: [own] } = await runScenario(scenario);
+    assert.equal(status.code, 0);
+    const found = frames(payload, own!.pid, "cuda_kernels_nanoseconds");
+    for (const [frame, value] of booked(own!, "cuda_kernels_nanoseconds")) {
+      assert.equal(found.get(frame), value, frame);
+    }
+  });
+}
+
+test("a tool that CUDA_INJECTION64_PATH names is called, and the payload names it", async () => {
+  await using called = await temporaryFile();
+  await refused(
+    { env: { CUDA_INJECTION64_PATH: await otherTool(), FAKE_TOOL_CALLED: called.path } },
+    /libtool\.so/,
+  );
+  assert.equal(await Deno.readTextFile(called.path), "called\n");
+});
+
+test('"none" is no tool', async () => {
+  await exact("plain", { env: { CUDA_INJECTION64_PATH: "none" } });
+});
+
+/** The workload is as without us, and the payload says why nothing is known. */
+async function refused(options: harness.ScenarioOptions, reason: RegExp): Promise<void> {
+  const { status, payload } = await runScenario("steady", options);
+  assert.equal(status.code, 0);
+  assert.deepEqual(payload.metrics.filter(({ name }) => name === "cuda_kernels_nanoseconds"), []);
+  const states = captureStates(payload);
+  assert(states.some((state) => state.startsWith("0 ") && reason.test(state)), states.join());
+}
+
+test("without a CUPTI the workload runs, and the payload says so", async () => {
+  await refused({ toolkit: null }, /cupti/i);
+});
+
+test("with another tool subscribed the workload runs, and the payload names it", async () => {
+  await refused({ env: { FAKE_SUBSCRIBE: "39" } }, /Nsight Systems/);
+  await refused({ env: { FAKE_SUBSCRIBE: "39" }, toolkit: "12.4" }, /tool|subscri/i);
+});
+
+for (const error of ["15", "999"]) {
+  test(`with CUPTI's error ${error} the workload runs, and the payload says so`, async () => {
+    await refused({ env: { FAKE_ENABLE: error } }, new RegExp(error));
+  });
+}
+
+test("a part of a device has an identifier of its own", async () => {
+  const { payload } = await runScenario("plain", { env: { FAKE_MIG: "1" } });
+  const found = payload.metrics.flatMap(({ name, tags }) =>
+    name === "cuda_kernels_nanoseconds" ? [tags["device.uuid"]] : []
+  );
+  assert.deepEqual(found.sort(), [0, 1].map((device) => harness.uuid(device, "MIG-0f")));
+});
+
+async function temporaryFile(): Promise<AsyncDisposable & { path: string }> {
+  const path = await Deno.makeTempFile({ prefix: "service-test-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path) };
+}
