@@ -8,6 +8,7 @@ import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
+import { benchSegments } from "./segments.ts";
 import { benchSupervisor } from "./supervisor.ts";
 
 const RESULTS = new URL("results.json", import.meta.url);
@@ -22,6 +23,7 @@ try {
     benchExposition,
     benchRun,
     benchSupervisor,
+    benchSegments,
     benchEndpoint,
     benchIngest,
   ];

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { temporaryDirectory } from "../../local/_testing.ts";
+import { readLocal, until } from "../stack.ts";
+import { stampOf, startStamping } from "./stamping.ts";
+import { buildWriter } from "./writer.ts";
+
+Deno.test("a reader gets what was published after it asked, and the run leaves nothing behind", async () => {
+  await using directory = await temporaryDirectory();
+  const writer = await buildWriter(directory.path);
+  if (!writer) return;
+  await using run = await startStamping(writer, directory.path);
+  const id = (await readLocal(run)).context["instance.id"]!;
+  const shared = `/dev/shm/service-${Deno.uid()}/${id}`;
+  assert(Deno.statSync(shared).isDirectory);
+  await until(async () => {
+    const asked_ms = Date.now();
+    return stampOf(await readLocal(run)) >= asked_ms;
+  });
+  const { metrics } = await readLocal(run);
+  const states = metrics.filter(({ tags }) => tags.capture === "gpu_kernels");
+  assert.equal(states.length, 1);
+  assert(states[0]!.tags["process.pid"] && "value" in states[0]!.stats);
+  assert.equal(states[0]!.stats.value, 1);
+  run.process.kill("SIGTERM");
+  await run.ended;
+  assert.throws(() => Deno.statSync(shared), Deno.errors.NotFound);
+  assert.throws(() => Deno.statSync(`${directory.path}/service/segments`), Deno.errors.NotFound);
+});
