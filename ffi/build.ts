@@ -22,6 +22,9 @@ const GUEST = [
 /** Where an old glibc has what a new one has in libc; empty files there. */
 const OLD_HOMES = ["-Wl,--no-as-needed", "-l:libdl.so.2", "-l:libpthread.so.0"];
 
+/** For aarch64 alone: atomics that need no constructor of the compiler's to choose among them. */
+const INLINE_ATOMICS = "-mno-outline-atomics";
+
 /** What one file is made of. */
 export interface Product {
   sources: string[];
@@ -60,7 +63,7 @@ export const PRODUCTS: Record<string, Product> = {
       "waits.c",
     ],
     flags: GUEST,
-    ways: [OLD_HOMES, []],
+    ways: [[INLINE_ATOMICS, ...OLD_HOMES], OLD_HOMES, []],
   },
 };
 

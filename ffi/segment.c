@@ -78,8 +78,10 @@ static int enter(int parent, const char *name) {
     if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST) return -errno;
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return -errno;
-    struct stat status;
-    if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && !(status.st_mode & 022)) return fd;
+    struct statx status;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_UID | STATX_MODE, &status) == 0 &&
+        status.stx_uid == geteuid() && !(status.stx_mode & 022))
+        return fd;
     close(fd);
     return -EPERM;
 }

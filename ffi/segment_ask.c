@@ -27,9 +27,10 @@ static uint32_t ask(struct segment_header *header, uint32_t taken) {
 SERVICE_EXPORT int64_t service_segment_ask(const char *path, uint32_t taken) {
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return -errno;
-    struct stat status;
+    struct statx status;
     int64_t result = -EINVAL;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == SEGMENT_SIZE) {
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_SIZE, &status) == 0 &&
+        S_ISREG(status.stx_mode) && status.stx_size == SEGMENT_SIZE) {
         void *page = mmap(NULL, sizeof(struct segment_header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         result = page == MAP_FAILED ? -(int64_t)errno : (int64_t)ask(page, taken);
         if (page != MAP_FAILED) munmap(page, sizeof(struct segment_header));

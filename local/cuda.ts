@@ -18,16 +18,13 @@ export interface CudaOptions {
 
 const CAPTURE = { capture: "gpu_kernels" };
 
-/** As long as it is so. */
-const NONE_YET: Tags = { ...CAPTURE, reason: "no process of the workload has started CUDA" };
-
 /** A source of what CUDA processes measure. */
 export function createCudaSource(options: CudaOptions): Source & Disposable {
   const { directories, ask, identify = ({ layout }) => processTags(layout) } = options;
   const told = new Map<Segment, string>();
   let refusals: { path: string; why: string }[] = [];
   let counted = 0;
-  let started: "never" | "now" | "said" = "never";
+  let captured = false;
   const segments = new Segments({
     directories,
     ask,
@@ -40,19 +37,15 @@ export function createCudaSource(options: CudaOptions): Source & Disposable {
     const state = alive ? segment.state : "ended";
     const { reason } = segment;
     const text = reason === "" ? state : `${state}: ${reason}`;
-    const final = segment.state === "refused";
-    const own: Tags = { ...CAPTURE, ...tags };
-    recorder.gauge(
-      "profiler_capture_state",
-      final ? { ...own, reason } : own,
-      state === "capturing" ? 1 : 0,
-    );
     const before = told.get(segment);
-    if (before !== text) {
-      if (final) recorder.retire("profiler_capture_state", own);
-      const warning = changeOf(before, { state, reason });
-      if (warning) recorder.error({ level: "warning", message: warning, exception: "", tags });
-    }
+    const captures = segment.state === "capturing" ||
+      (segment.state === "ended" && !before?.startsWith("interrupted"));
+    captured ||= captures;
+    // A refusal is for good; what may change has no reason among its tags, or each would stay.
+    const why: Tags = segment.state === "refused" ? { reason } : {};
+    recorder.gauge("profiler_capture_state", { ...CAPTURE, ...tags, ...why }, captures ? 1 : 0);
+    const warning = before === text ? undefined : changeOf(before, { state, reason });
+    if (warning) recorder.error({ level: "warning", message: warning, exception: "", tags });
     if (alive) told.set(segment, text);
     else told.delete(segment);
     recorder.resource("process", tags, { "profiler.capture": text });
@@ -70,20 +63,13 @@ export function createCudaSource(options: CudaOptions): Source & Disposable {
     refusals = [];
   }
 
-  /** Until there is one, silence would look like idle GPUs. */
-  function tellNone(recorder: Recorder): void {
-    if (started === "never" && segments.size > 0) started = "now";
-    if (started === "never") recorder.gauge("profiler_capture_state", NONE_YET, 0);
-    if (started === "now") recorder.retire("profiler_capture_state", NONE_YET);
-    if (started === "now") started = "said";
-  }
-
   return {
     async sample(recorder) {
       segments.discover();
-      tellNone(recorder);
       await segments.ask(recorder);
       read(recorder, true);
+      // Until a process has started CUDA, silence would look like idle GPUs.
+      recorder.gauge("profiler_capture_state", CAPTURE, captured ? 1 : 0);
       recorder.counter("profiler_refused_segments_total", {}, segments.refused - counted);
       counted = segments.refused;
     },

@@ -40,7 +40,6 @@ export type Gain = Pick<HistogramSeries, "count" | "sum" | "min" | "max" | "buck
 export class Recorder {
   #window: Window;
   #now_ns: () => bigint;
-  readonly #retired: string[] = [];
 
   /** A recorder whose first window starts at `from_ns`. */
   constructor(from_ns: bigint, now_ns: () => bigint) {
@@ -74,18 +73,6 @@ export class Recorder {
   /** Records what the frames of a profile gained since they were last recorded; none is an answer too. */
   profile(name: string, tags: Tags, frames: Map<string, FrameSum>): void {
     this.#merge({ name, type: "profile", tags, updated_ns: this.now_ns, frames });
-  }
-
-  /** Takes back a gauge that is not true any more, so that it does not linger among those that are. */
-  retire(name: string, tags: Tags): void {
-    const key = seriesKey({ name, type: "gauge", tags });
-    this.#window.series.delete(key);
-    this.#retired.push(key);
-  }
-
-  /** The keys of the gauges retired since the last call. */
-  takeRetired(): string[] {
-    return this.#retired.splice(0);
   }
 
   /** Records a warning or an error: of now, unless it says when it was logged. */

@@ -52,6 +52,7 @@ export class Segment implements Disposable {
   #counted: Uint32Array = new Uint32Array(0);
   #histogramsDue = false;
   #taken = 0;
+  readonly #recorded = new Set<SegmentSeries>();
 
   /**
    * The segment behind `file`, which it closes in the end.
@@ -145,7 +146,9 @@ export class Segment implements Disposable {
   #recordSeries(recorder: Recorder, series: SegmentSeries, { tags, all }: SegmentRecording): void {
     const { name, type, cells } = series;
     const changed = cells.filter((cell) => this.#isChanged(cell, type === "histogram"));
-    if (changed.length === 0 && !all) return;
+    // Once at least: zero is an answer, and an empty profile, too.
+    if (changed.length === 0 && !all && this.#recorded.has(series)) return;
+    this.#recorded.add(series);
     switch (type) {
       case "gauge":
         for (const { at } of cells) recorder.gauge(name, tags, Number(word64(this.#now, at * 4)));

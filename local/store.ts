@@ -54,14 +54,6 @@ export class Store {
     absorb(this.#sinceCut, window);
   }
 
-  /** Forgets series that are not true any more. */
-  retire(keys: Iterable<string>): void {
-    for (const key of keys) {
-      this.total.series.delete(key);
-      this.#sinceCut.series.delete(key);
-    }
-  }
-
   /** The window since the last cut; the next one starts where it ends. */
   cut(): Window {
     const window = this.#sinceCut;

@@ -86,7 +86,6 @@ export function startWatcher(options: WatcherOptions): Watcher {
 
   function keep(to_ns: bigint): void {
     store.add(recorder.cut(to_ns));
-    store.retire(recorder.takeRetired());
     tick_ns = undefined;
   }
 
