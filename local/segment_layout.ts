@@ -13,7 +13,7 @@ export function refuseSegment(why: string): never {
 /** Bytes of the header. */
 export const HEADER_BYTES = 120;
 
-/** Bytes of a series, of a cell, and of a cell's value. */
+/** Bytes of a series. */
 export const SERIES_BYTES = 16;
 /** Bytes of a cell. */
 export const CELL_BYTES = 8;

@@ -8,9 +8,8 @@ const STAMP = "cuda_dropped_records_total";
 
 /** Starts it, and waits until it is seen. */
 export async function startStamping(writer: string, directory: string): Promise<Run> {
-  const orders = `series ${STAMP} 1\ncell 0 0\nstate 1\nserve 0\n`;
-  const script = `printf '${orders.replaceAll("\n", "\\n")}' | exec "$0"`;
-  const run = startRun(["sh", "-c", script, writer], { directory });
+  const orders = [`series ${STAMP} 1`, "cell 0 0", "state 1", "serve 0"];
+  const run = startRun([writer, "", ...orders], { directory });
   await until(async () => stampOf(await readLocal(run)) > 0);
   return run;
 }

@@ -1,12 +1,12 @@
-/* A process with a segment that does what it is told, line by line on stdin, and answers each line:
+/* A process with a segment that does what it is told, by its arguments and then line by line on stdin, and
+ * answers each: `writer [DIRECTORIES [LINE]...]`
  *   series METRIC TYPE [KEY VALUE]...   prints the series
  *   frame SERIES NAME                   prints the cell
  *   cell SERIES NUMBER                  prints the cell
  *   add CELL A B · set CELL A B · publish · answer · state NUMBER [REASON]
  *   fill SERIES COUNT                   so many frames, each of 1 and 1
  *   fork                                the child forgets the segment, and lives on for a while
- *   serve CELL                          from now on answers who asks; the cell gets the time each time
- *   storm SERIES CELLS                  publishes for ever: in each generation all cells are equal */
+ *   serve CELL                          from now on answers who asks; the cell gets the time each time */
 #define _GNU_SOURCE
 #include "../../ffi/segment.h"
 
@@ -36,19 +36,6 @@ static void fill(uint32_t series, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "frame_%u", i);
         segment_add(frame(series, name), 1, 1);
-    }
-}
-
-static void storm(uint32_t series, uint32_t count) {
-    char name[32];
-    for (uint32_t value = 1;; value++) {
-        /* New cells all the time, too: a name must never be seen before it is written. */
-        if (value % 64 == 0 && value / 64 < 1024) {
-            snprintf(name, sizeof name, "late_%u", value / 64);
-            frame(series, name);
-        }
-        for (uint32_t cell = 0; cell < count; cell++) segment_set(cell, value, UINT32_MAX - value);
-        segment_publish(segment_asked());
     }
 }
 
@@ -93,23 +80,26 @@ static uint32_t obey(char *words[]) {
     return 0;
 }
 
+static void hear(char *line) {
+    char *words[130], *rest = NULL;
+    int count = 0;
+    for (char *word = strtok_r(line, " \n", &rest); word && count < 129; word = strtok_r(NULL, " \n", &rest))
+        words[count++] = word;
+    words[count] = NULL;
+    if (count == 0) return;
+    bool last = strcmp(words[0], "serve") == 0;
+    printf("%u\n", last ? 0 : obey(words));
+    fflush(stdout);
+    if (last) serve(number(words[1]));
+}
+
 int main(int argc, char *argv[]) {
-    int error = segment_open(argc > 1 ? argv[1] : getenv("SERVICE_SEGMENTS"));
+    bool told = argc > 1 && argv[1][0] != '\0';
+    int error = segment_open(told ? argv[1] : getenv("SERVICE_SEGMENTS"));
     printf("%d %d\n", error, (int)getpid());
     fflush(stdout);
+    for (int i = 2; i < argc; i++) hear(argv[i]);
     char line[65536];
-    while (fgets(line, sizeof line, stdin)) {
-        char *words[130], *rest = NULL;
-        int count = 0;
-        for (char *word = strtok_r(line, " \n", &rest); word && count < 129; word = strtok_r(NULL, " \n", &rest))
-            words[count++] = word;
-        words[count] = NULL;
-        if (count == 0) continue;
-        bool last = strcmp(words[0], "serve") == 0 || strcmp(words[0], "storm") == 0;
-        printf("%u\n", last ? 0 : obey(words));
-        fflush(stdout);
-        if (strcmp(words[0], "serve") == 0) serve(number(words[1]));
-        if (strcmp(words[0], "storm") == 0) storm(number(words[1]), number(words[2]));
-    }
+    while (fgets(line, sizeof line, stdin)) hear(line);
     return 0;
 }
