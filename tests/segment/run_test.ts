@@ -17,10 +17,8 @@ Deno.test("a reader gets what was published after it asked, and the run leaves n
     return stampOf(await readLocal(run)) >= asked_ms;
   });
   const { metrics } = await readLocal(run);
-  const states = metrics.filter(({ tags }) => tags.capture === "gpu_kernels");
-  assert.equal(states.length, 1);
-  assert(states[0]!.tags["process.pid"] && "value" in states[0]!.stats);
-  assert.equal(states[0]!.stats.value, 1);
+  const state = metrics.find(({ tags }) => tags.capture === "gpu_kernels" && tags["process.pid"]);
+  assert.deepEqual(state?.stats, { value: 1 });
   run.process.kill("SIGTERM");
   await run.ended;
   assert.throws(() => Deno.statSync(shared), Deno.errors.NotFound);
