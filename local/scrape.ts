@@ -103,8 +103,10 @@ async function readBody(
   }
 }
 
+/** Also while a listener closes: who waited to be taken is turned away then. */
 function isRefused(error: unknown): boolean {
-  return error instanceof TypeError && /connection refused|os error 111/i.test(causes(error));
+  return error instanceof TypeError &&
+    /connection refused|os error 111|connect error: connection reset/i.test(causes(error));
 }
 
 function reason(error: unknown, signal: AbortSignal): string {
