@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { runScript } from "./_process.ts";
 import { temporaryFolder } from "./_storage.ts";
 import { get, startService } from "./_testing.ts";
+import { KNOWN_FOR_NS } from "./key_cache.ts";
 import { prefixOf } from "./keys.ts";
 
 Deno.test("a key is made, used, listed without its secret, and revoked", async () => {
@@ -20,18 +21,25 @@ Deno.test("a key is made, used, listed without its secret, and revoked", async (
   assert.equal((await get(service, "/api/v1/instances", key)).status, 200);
 
   const keys = await admin("list-keys");
-  assert.match(keys.stdout, new RegExp(`^${prefix}\\tdemo\\tlaptop\\tcreated \\S+\\tvalid\\n`));
+  assert.match(
+    keys.stdout,
+    new RegExp(`^${prefix}\\tdemo\\tlaptop\\tread,write\\tcreated \\S+\\tnever used\\tvalid\\n`),
+  );
   assert.ok(!keys.stdout.includes(key));
   assert.match((await admin("list-projects")).stdout, /^demo\tcreated \S+\t1 valid keys\t0 inst/);
 
   const revoked = await admin("revoke-key", prefix);
   assert.deepEqual(revoked, { code: 0, stdout: "", stderr: "" });
+  service.clock.now_ns += KNOWN_FOR_NS;
   assert.equal((await get(service, "/api/v1/instances", key)).status, 401);
   assert.match((await admin("list-keys")).stdout, /\trevoked \S+\n/);
 
   const unknown = await admin("revoke-key", "svc_00000000");
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /^Cannot revoke the key: none starts with "svc_00000000"/);
+  assert.match(
+    unknown.stderr,
+    /^Cannot revoke the key: none that is valid starts with "svc_00000000"/,
+  );
 });
 
 Deno.test("bad use is answered with the usage, and makes no database", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { temporaryFolder } from "./_storage.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, MIGRATIONS } from "./migrations.ts";
 
 async function schema(db: Database): Promise<unknown> {
   const results = await db.read([
@@ -51,5 +51,6 @@ Deno.test("several processes may migrate at once", async () => {
     assert.deepEqual([(await process.status).code, errors], [0, ""]);
   }
   using db = await openDatabase({ url: folder.url });
-  assert.deepEqual((await db.query("SELECT version FROM schema")).rows, [{ version: 1n }]);
+  const { rows } = await db.query("SELECT version FROM schema");
+  assert.deepEqual(rows, MIGRATIONS.map((_, i) => ({ version: BigInt(i + 1) })));
 });
