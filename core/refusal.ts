@@ -36,7 +36,7 @@ const TITLES = {
 
 /** The refusal to throw: `detail` says what is wrong and how to mend it. */
 export function refuse(
-  status: keyof typeof TITLES,
+  status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503,
   detail: string,
   errors: Faults = [],
 ): Refusal {

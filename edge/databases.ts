@@ -1,3 +1,4 @@
+import { LibsqlError } from "@libsql/client/web";
 import { type OpenDatabase, openDatabase } from "./database.ts";
 import { migrate } from "./migrations.ts";
 
@@ -119,7 +120,7 @@ export class Databases implements AsyncDisposable {
   async #openAt(url: string): Promise<OpenDatabase> {
     if (url.startsWith("file:")) await makeFolder(url);
     const { token, onFailure } = this.#options;
-    const db = await openDatabase({ url, token, onFailure });
+    const db = await openDatabase({ url, token, onFailure }).catch(meant);
     try {
       await migrate(db);
     } catch (error) {
@@ -140,6 +141,12 @@ export async function openDatabases(options: DatabasesOptions): Promise<Database
     throw error;
   }
   return new Databases(control, options);
+}
+
+/** What is wrong with a URL is the caller's mistake. */
+function meant(error: unknown): never {
+  const isUrl = error instanceof LibsqlError && error.code.startsWith("URL_");
+  throw isUrl ? new RangeError(`Cannot use the database's URL: ${error.message}`) : error;
 }
 
 async function makeFolder(url: string): Promise<void> {

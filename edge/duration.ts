@@ -3,7 +3,7 @@ import { SECOND_NS } from "@service/core";
 const UNITS: Record<string, bigint> = { s: 1n, m: 60n, h: 3_600n, d: 86_400n };
 
 /** What a duration looks like, as a regular expression. */
-export const DURATION = "\\d{1,6}[smhd]";
+export const DURATION = "\\d{1,4}[smhd]";
 
 /**
  * Nanoseconds of a duration such as `90s`, `30m`, `24h`, `7d`.

@@ -1,5 +1,5 @@
 import { type Database, statement } from "./database.ts";
-import type { Databases, Place } from "./databases.ts";
+import { BESIDE, type Databases, type Place } from "./databases.ts";
 import type { Quotas } from "./key_cache.ts";
 import { makeKey, type Scope } from "./keys.ts";
 
@@ -66,6 +66,8 @@ export async function createProject(
   databases: Databases,
   { name, database_url = databases.defaultPlace, now_ns }: CreateProjectOptions,
 ): Promise<boolean> {
+  // What cannot be opened is told before anything is stored.
+  if (database_url !== BESIDE) (await databases.lease({ id: 0n, database_url }))[Symbol.dispose]();
   const [created] = await databases.control.write([
     statement(INSERT_PROJECT, { project: name, now_ns, database_url }),
   ]);

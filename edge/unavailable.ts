@@ -13,6 +13,11 @@ export class Unavailable extends Error {
   }
 }
 
+/** The error as one that passes. */
+export function unavailable(error: unknown): Unavailable {
+  return error instanceof Unavailable ? error : new Unavailable(error);
+}
+
 /** Whether another writer held the database. */
 export function isBusy(error: unknown): boolean {
   return error instanceof LibsqlError &&
@@ -27,9 +32,8 @@ export function isClosed(error: unknown): boolean {
 /** Whether the database is out of reach, out of space, or told to refuse. */
 export function isLost(error: unknown): boolean {
   if (error instanceof LibsqlError) return LOST.test(error.code);
-  return error instanceof DOMException ||
-    error instanceof TypeError &&
-      /^error (sending request|reading a body|decoding)/.test(error.message);
+  return error instanceof Unavailable ||
+    error instanceof TypeError && /error (reading|decoding|sending)/.test(error.message);
 }
 
 const LOST =
