@@ -8,7 +8,7 @@ import { prefixOf } from "./keys.ts";
 import { openapi } from "./openapi.ts";
 import { createKey } from "./projects.ts";
 
-const RUNS = 60;
+const RUNS = 40;
 const LONGEST_MS = 1_000;
 
 /** What a generated request sends. */

@@ -23,7 +23,7 @@ import { tablesOf } from "./tables.ts";
 const START = NOW_TS - 100;
 const UPLOADERS = 4;
 /** Windows of each uploader before the move begins, and after it has ended. */
-const WINDOWS = 30;
+const WINDOWS = 20;
 
 testOnFile("a project moves with all that it has, and goes on there", async (service) => {
   using folder = temporaryFolder();
