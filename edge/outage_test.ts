@@ -74,8 +74,10 @@ Deno.test("databases of projects are opened when used, and closed when idle and 
   const url = folder.url;
   await using databases = new Databases(await openDatabase({ url }), { url, max_open: 2 });
   const beside = (id: bigint) => databases.lease({ id, database_url: "beside" });
+  let before;
   {
     using first = await beside(1n);
+    before = first.db;
     using again = await beside(1n);
     assert.equal(first.db, again.db);
     for (const id of [2n, 3n, 4n]) {
@@ -84,6 +86,11 @@ Deno.test("databases of projects are opened when used, and closed when idle and 
     // It is in use.
     await first.db.query("SELECT * FROM windows");
   }
+  databases.closeIdle(0);
+  await Promise.resolve();
+  await assert.rejects(before.query("SELECT 1"), /closed/i);
+  using again = await beside(1n);
+  await again.db.query("SELECT * FROM windows");
   const files = [...Deno.readDirSync(`${folder.path}/service.db.projects`)]
     .map(({ name }) => name).filter((name) => name.endsWith(".db"));
   assert.deepEqual(files.sort(), ["1.db", "2.db", "3.db", "4.db"]);

@@ -28,7 +28,7 @@ const MANY = 999_999_999;
  * @throws {RangeError} If a variable holds what it cannot mean.
  */
 export function readSettings(env: Environment): Settings {
-  const isDeploy = Boolean(env.get("DENO_DEPLOYMENT_ID"));
+  const isDeploy = Boolean(env.get("DENO_DEPLOYMENT_ID") || env.get("DENO_DEPLOY"));
   const limit = (name: string, unset: number, max = MANY) =>
     whole(env, name, { min: 1, max, unset });
   return {

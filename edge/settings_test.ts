@@ -67,5 +67,7 @@ Deno.test("a value that cannot be meant is refused with the name and what is all
 });
 
 Deno.test("on Deno Deploy, where no file lasts, a database must be named", () => {
-  assert.throws(() => settings({ DENO_DEPLOYMENT_ID: "x" }), /without SERVICE_DATABASE_URL/);
+  for (const name of ["DENO_DEPLOY", "DENO_DEPLOYMENT_ID"]) {
+    assert.throws(() => settings({ [name]: "1" }), /without SERVICE_DATABASE_URL/);
+  }
 });
