@@ -35,6 +35,7 @@ const HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "referrer-policy": "no-referrer",
+  "vary": "Accept-Encoding, X-API-Key",
   "x-content-type-options": "nosniff",
 };
 

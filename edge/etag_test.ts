@@ -34,6 +34,7 @@ testOnEachStorage({
       const again = await ask(service, path, given);
       assert.equal(again.status, 304, given);
       assert.equal(again.headers.get("etag"), tag);
+      assert.equal(again.headers.get("vary"), "Accept-Encoding, X-API-Key");
       assert.equal(await again.text(), "");
     }
     const other = await ask(service, path, '"other"');

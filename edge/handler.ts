@@ -57,7 +57,6 @@ export function answer(c: RequestContext, value: unknown): Response {
 /** The answer 200 with a text, compressed for who takes that. */
 export function sized(c: RequestContext, text: string, type: string): Response {
   let body = new TextEncoder().encode(text);
-  c.header("vary", "Accept-Encoding, X-API-Key");
   if (body.length >= COMPRESS_FROM_BYTES && takesGzip(c.req.header("accept-encoding") ?? "")) {
     body = new Uint8Array(gzipSync(body));
     c.header("content-encoding", "gzip");

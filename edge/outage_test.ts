@@ -15,7 +15,7 @@ import {
 } from "./_testing.ts";
 import { openDatabase } from "./database.ts";
 import { Databases } from "./databases.ts";
-import { createKey } from "./projects.ts";
+import { createKey, createProject } from "./projects.ts";
 
 const START = NOW_TS - 100;
 
@@ -55,6 +55,8 @@ Deno.test("a project whose server is away leaves the others alone", async () => 
   const making = { project: "away", name: "k", now_ns: 1n, database_url: "http://127.0.0.1:1" };
   const key = await createKey(service.db, making);
   await refused(await get(service, "/api/v1/instances", key), 503);
+  const { databases } = service.service;
+  assert.equal(await createProject(databases, { name: "away", now_ns: 1n }), false);
   assert.equal((await get(service, "/api/v1/instances")).status, 200);
 });
 

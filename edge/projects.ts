@@ -71,9 +71,9 @@ export async function createProject(
   const [created] = await databases.control.write([
     statement(INSERT_PROJECT, { project: name, now_ns, database_url }),
   ]);
-  const project = await findProject(databases.control, name);
-  using _lease = await databases.lease(project);
-  return created!.rowsAffected > 0;
+  if (created!.rowsAffected === 0) return false;
+  using _lease = await databases.lease(await findProject(databases.control, name));
+  return true;
 }
 
 /**
