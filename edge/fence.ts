@@ -32,11 +32,11 @@ export async function record(db: Database, tables: Table[], project: bigint): Pr
   ));
 }
 
-/** Refuses every change of the project's rows from now on. */
+/** Refuses what would add to the project's rows or change them from now on; old ones may still be removed. */
 export async function raise(db: Database, tables: Table[], project: bigint): Promise<void> {
   await db.write(
     tables.filter(isOwned).flatMap((table) =>
-      EVENTS.flatMap((event) => {
+      EVENTS.filter((event) => event !== "DELETE").flatMap((event) => {
         const name = `fence_${project}_${table.name}_${event}`;
         return [
           `DROP TRIGGER IF EXISTS ${name}`,
@@ -49,11 +49,21 @@ export async function raise(db: Database, tables: Table[], project: bigint): Pro
   );
 }
 
+/** Ends what {@linkcode record} began. */
+export function stopRecording(db: Database, project: bigint): Promise<void> {
+  return drop(db, project, `moving_${project}_*`);
+}
+
 /** Ends what {@linkcode record} and {@linkcode raise} began. */
-export async function lower(db: Database, project: bigint): Promise<void> {
+export function lower(db: Database, project: bigint): Promise<void> {
+  return drop(db, project, `fence_${project}_*`, `moving_${project}_*`);
+}
+
+async function drop(db: Database, project: bigint, ...names: string[]): Promise<void> {
   const { rows } = await db.query({
-    sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND (name GLOB ? OR name GLOB ?)",
-    args: [`moving_${project}_*`, `fence_${project}_*`],
+    sql: `SELECT name FROM sqlite_schema
+      WHERE type = 'trigger' AND (${names.map(() => "name GLOB ?").join(" OR ")})`,
+    args: names,
   });
   await db.write([
     ...rows.map(({ name }) => `DROP TRIGGER IF EXISTS ${name}`),

@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 import type { Databases } from "./databases.ts";
-import { lower, raise, record } from "./fence.ts";
+import { lower, raise, record, stopRecording } from "./fence.ts";
 import { findProject } from "./projects.ts";
 import { clear, type Copy, copyAll, copyChanges, verify } from "./table_copy.ts";
 import { tablesOf } from "./tables.ts";
@@ -16,6 +16,7 @@ export interface MoveOptions {
 const FEW_CHANGES = 64;
 /** Uploads wait even where changes come as fast as they are copied. */
 const MAX_ROUNDS = 1_000;
+const ATTEMPTS = 3;
 
 /**
  * Copies the project's rows to another database and switches to it; the old rows stay where they
@@ -46,8 +47,7 @@ export async function moveProject(databases: Databases, options: MoveOptions): P
     await copyAll(copy);
     const seq = await catchUp(copy, 0n, FEW_CHANGES);
     await raise(source.db, tables, project.id);
-    await catchUp(copy, seq, 0);
-    await verify(copy);
+    await finish(copy, seq);
     if (await tokenIn(source.db, project.id) !== token) {
       throw new Error("Cannot finish the move: another one of the project has begun");
     }
@@ -56,6 +56,7 @@ export async function moveProject(databases: Databases, options: MoveOptions): P
       sql: "UPDATE projects SET database_url = ? WHERE id = ? AND database_url IS ?",
       args: [options.to, project.id, project.database_url],
     }]);
+    await stopRecording(source.db, project.id);
   } catch (error) {
     // Whether it is switched is not known where the answer was lost: then nothing may be written.
     if (!switching) await lower(source.db, project.id);
@@ -69,6 +70,18 @@ async function catchUp(copy: Copy, seq: bigint, few: number): Promise<bigint> {
     const copied = await copyChanges(copy, seq);
     seq = copied.seq;
     if (copied.count === 0 || copied.count <= few || few > 0 && round > MAX_ROUNDS) return seq;
+  }
+}
+
+/** Copies the last changes and verifies all: again where old rows were removed meanwhile. */
+async function finish(copy: Copy, seq: bigint): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    seq = await catchUp(copy, seq, 0);
+    try {
+      return await verify(copy);
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
   }
 }
 

@@ -18,6 +18,7 @@ import { BESIDE } from "./databases.ts";
 import { raise } from "./fence.ts";
 import { moveProject } from "./move.ts";
 import { createKey, createProject, listProjects } from "./projects.ts";
+import { DAY_NS, purge } from "./retention.ts";
 import { tablesOf } from "./tables.ts";
 
 const START = NOW_TS - 100;
@@ -65,6 +66,11 @@ testOnFile("an app that knows the old database stores nothing there", async (ser
   await refused(late, 503);
   const again = await post(service, encodeUpload(upload));
   assert.equal(again.status, 200, await again.text());
+
+  // What was left behind grows old as all does.
+  await purge(service.db, service.clock.now_ns + DAY_NS);
+  const left = await service.db.read(["SELECT * FROM instances", "SELECT * FROM changes"]);
+  assert.deepEqual(left.map(({ rows }) => rows), [[], []]);
 });
 
 testOnFile("a move is refused where it would mix or lose rows", async (service) => {
