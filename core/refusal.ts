@@ -28,12 +28,15 @@ const TITLES = {
   405: "Method Not Allowed",
   409: "Conflict",
   413: "Content Too Large",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
   500: "Internal Server Error",
+  503: "Service Unavailable",
 } as const;
 
 /** The refusal to throw: `detail` says what is wrong and how to mend it. */
 export function refuse(
-  status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 500,
+  status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503,
   detail: string,
   errors: Faults = [],
 ): Refusal {

@@ -1,5 +1,7 @@
 /** The hosted API as a process of its own, for tests. */
 
+import deno from "@deno/linux-x64-glibc/package.json" with { type: "json" };
+
 /** A running `edge/main.ts`. */
 export interface ServerProcess extends AsyncDisposable {
   /** Where it answers. */
@@ -8,11 +10,33 @@ export interface ServerProcess extends AsyncDisposable {
   stop: (signal: Deno.Signal) => Promise<number>;
 }
 
+/** How a program of this folder is run. */
+export interface ProcessOptions {
+  env?: Record<string, string>;
+  /** With all that it could want, or as on Deno Deploy: by an old version, on the network alone. */
+  like?: "here" | "deploy";
+  script?: string;
+}
+
+/** Deno as Deno Deploy has it. */
+export const DEPLOY_DENO: { version: string; args: string[] } = {
+  version: deno.version,
+  args: ["run", "--allow-net", "--allow-env", "--v8-flags=--max-old-space-size=512", "--quiet"],
+};
+
 /** Starts `edge/main.ts` on a free port; resolves when it answers. */
-export async function startProcess(database_url: string): Promise<ServerProcess> {
-  const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL("./main.ts", import.meta.url).href],
-    env: { SERVICE_DATABASE_URL: database_url, PORT: "0" },
+export async function startProcess(
+  database_url: string,
+  { env = {}, like = "here", script = "./main.ts" }: ProcessOptions = {},
+): Promise<ServerProcess> {
+  const program = new URL(script, import.meta.url).href;
+  const [command, args] = like === "here" ? [Deno.execPath(), ["run", "-A"]] : [
+    new URL("./deno", import.meta.resolve("@deno/linux-x64-glibc/package.json")),
+    DEPLOY_DENO.args,
+  ];
+  const process = new Deno.Command(command, {
+    args: [...args, program],
+    env: { NO_COLOR: "1", SERVICE_DATABASE_URL: database_url, PORT: "0", ...env },
     stdout: "null",
     stderr: "piped",
   }).spawn();

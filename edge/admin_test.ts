@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { runScript } from "./_process.ts";
 import { temporaryFolder } from "./_storage.ts";
 import { get, startService } from "./_testing.ts";
+import { KNOWN_FOR_NS } from "./key_cache.ts";
 import { prefixOf } from "./keys.ts";
 
 Deno.test("a key is made, used, listed without its secret, and revoked", async () => {
@@ -20,18 +21,25 @@ Deno.test("a key is made, used, listed without its secret, and revoked", async (
   assert.equal((await get(service, "/api/v1/instances", key)).status, 200);
 
   const keys = await admin("list-keys");
-  assert.match(keys.stdout, new RegExp(`^${prefix}\\tdemo\\tlaptop\\tcreated \\S+\\tvalid\\n`));
+  assert.match(
+    keys.stdout,
+    new RegExp(`^${prefix}\\tdemo\\tlaptop\\tread,write\\tcreated \\S+\\tnever used\\tvalid\\n`),
+  );
   assert.ok(!keys.stdout.includes(key));
   assert.match((await admin("list-projects")).stdout, /^demo\tcreated \S+\t1 valid keys\t0 inst/);
 
   const revoked = await admin("revoke-key", prefix);
   assert.deepEqual(revoked, { code: 0, stdout: "", stderr: "" });
+  service.clock.now_ns += KNOWN_FOR_NS;
   assert.equal((await get(service, "/api/v1/instances", key)).status, 401);
   assert.match((await admin("list-keys")).stdout, /\trevoked \S+\n/);
 
   const unknown = await admin("revoke-key", "svc_00000000");
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /^Cannot revoke the key: none starts with "svc_00000000"/);
+  assert.match(
+    unknown.stderr,
+    /^Cannot revoke the key: none that is valid starts with "svc_00000000"/,
+  );
 });
 
 Deno.test("bad use is answered with the usage, and makes no database", async () => {
@@ -45,6 +53,11 @@ Deno.test("bad use is answered with the usage, and makes no database", async () 
     ["create-key", "extra", "--project", "demo"],
     ["create-key", "--project", "demo", "--colour", "red"],
     ["list-keys", "--project", "demo"],
+    ["create-key", "--project", "demo", "--scope", "all"],
+    ["create-key", "--project", "demo", "--expires", "soon"],
+    ["rotate-key", "svc_00000000"],
+    ["move-project", "demo", "--to", "elsewhere"],
+    ["set-quotas", "--project", "demo", "--max-series", "many"],
     ["revoke-key"],
   ];
   await Promise.all(wrong.map(async (args) => {
@@ -55,4 +68,50 @@ Deno.test("bad use is answered with the usage, and makes no database", async () 
     assert.match(stderr, /Usage:\n/);
   }));
   assert.deepEqual([...Deno.readDirSync(folder.path)], []);
+});
+
+Deno.test("projects and keys are limited, replaced and moved from the command line", async () => {
+  using folder = temporaryFolder();
+  const admin = async (...args: string[]) => {
+    const env = { SERVICE_DATABASE_URL: folder.url };
+    const { code, stdout, stderr } = await runScript("./admin.ts", args, env);
+    assert.deepEqual([code, stderr], [0, ""], args.join(" "));
+    return stdout.trimEnd();
+  };
+  await admin("create-project", "--name", "demo");
+  const reader = await admin(
+    "create-key",
+    "--project",
+    "demo",
+    "--scope",
+    "read",
+    "--expires",
+    "1d",
+  );
+  const rotated = await admin("rotate-key", prefixOf(reader)!, "--overlap", "0s");
+  await admin("set-quotas", "--project", "demo", "--max-series", "7", "--max-instances", "default");
+  await admin("move-project", "demo", "--to", `file:${folder.path}/elsewhere.db`);
+  assert.match(
+    await admin("list-projects"),
+    /^demo\t.*\t1 valid keys\t0 instances\tfile:.*elsewhere/,
+  );
+  assert.match(await admin("list-keys"), /\tread\t.*\texpired .*\n.*\tread\t.*\tvalid$/);
+  using service = await startService(folder.url);
+  assert.equal((await get(service, "/api/v1/instances", rotated)).status, 200);
+  const { rows } = await service.db.query("SELECT max_series, max_instances FROM projects LIMIT 1");
+  assert.deepEqual(rows, [{ max_series: 7n, max_instances: null }]);
+
+  const env = { SERVICE_DATABASE_URL: folder.url };
+  for (
+    const args of [["move-project", "none", "--to", "control"], [
+      "rotate-key",
+      "x",
+      "--overlap",
+      "1h",
+    ]]
+  ) {
+    const { code, stderr } = await runScript("./admin.ts", args, env);
+    assert.equal(code, 1);
+    assert.match(stderr, /^Cannot (find the project|rotate the key): none .*\n$/);
+  }
 });

@@ -1,46 +1,71 @@
-import { type Context, Hono } from "hono";
-import { compress } from "hono/compress";
+import { refuse } from "@service/core";
+import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
-import type { Database } from "./database.ts";
-import { answer, type Handler, type Service } from "./handler.ts";
+import { matchedRoutes } from "hono/route";
+import { addAdminRoutes } from "./admin_routes.ts";
+import { isFenced } from "./fence.ts";
+import { answer, type Env, type Handler, type RequestContext, type Service } from "./handler.ts";
+import { health } from "./health.ts";
 import { ingest } from "./ingest.ts";
 import { instances } from "./instances.ts";
 import { openapi } from "./openapi.ts";
-import { Refusal, refuse } from "@service/core";
-import { errorResponse, problemResponse } from "./problem.ts";
+import { failure, problemResponse, refusalOf } from "./problem.ts";
 import { signals } from "./signals.ts";
-
-/** What the hosted API works with. */
-export interface AppOptions {
-  db: Database;
-  /** How long windows are kept. */
-  retention_days: number;
-  /** Takes one entry for each request and each failure. */
-  log: (entry: LogEntry) => void;
-  /** The time, epoch nanoseconds. */
-  now_ns?: () => bigint;
-}
 
 /** What is said about a request. */
 export type LogEntry =
   & { level: "info" | "error"; id: string; method: string; path: string }
-  & ({ status: number; ms: number } | { stack: string });
+  & (
+    | {
+      /** The path as the document of the API has it. */
+      route: string;
+      status: number;
+      ms: number;
+      rows: number;
+      bytes: number;
+      /** Prefix of the key. */
+      key?: string;
+    }
+    | { stack: string }
+  );
 
-/** The hosted API: answers requests from the database. */
-export function createApp({ log, now_ns = clock, ...rest }: AppOptions): Hono {
-  const service: Service = { ...rest, now_ns };
-  const app = new Hono({ strict: false });
-  const handle = (handler: Handler) => (c: Context) => handler(c, service);
+/** For answers that say nothing else: they are data for the one who asked. */
+const HEADERS = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "vary": "Accept-Encoding, X-API-Key",
+  "x-content-type-options": "nosniff",
+};
+
+/** Statuses of windows that are not taken and need not be sent again. */
+const REFUSED = [400, 409, 413, 422];
+
+/** The hosted API: answers requests, and tells `log` of each. */
+export function createApp(service: Service, log: (entry: LogEntry) => void): Hono<Env> {
+  const app = new Hono<Env>({ strict: false });
+  const handle = (handler: Handler) => (c: RequestContext) => handler(c, service);
 
   app.use(requestId());
   app.use(async function logged(c, next) {
     const begun = performance.now();
+    c.set("facts", { rows: 0, bytes: 0 });
+    for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     await next();
-    const ms = Math.round(performance.now() - begun);
-    log({ level: "info", ...request(c), status: c.res.status, ms });
+    const ms = performance.now() - begun;
+    const [{ status }, route] = [c.res, routeOf(c)];
+    service.metrics.answered(route, status, ms / 1000);
+    if (route === "/api/v1/ingest" && REFUSED.includes(status)) service.metrics.windows.refused++;
+    log({
+      level: "info",
+      ...request(c),
+      route,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      ...c.get("facts"),
+    });
   });
-  app.use(compress());
   app.use(methodNotAllowed({
     app,
     onMethodNotAllowed(c, methods) {
@@ -53,28 +78,32 @@ export function createApp({ log, now_ns = clock, ...rest }: AppOptions): Hono {
     },
   }));
 
-  app.get("/health", (c) => answer(c, { status: "ok" }));
+  app.get("/health", handle(health));
   app.get("/openapi.json", (c) => answer(c, openapi));
   app.post("/api/v1/ingest", handle(ingest));
   app.get("/api/v1/instances", handle(instances));
   app.get("/api/v1/signals", handle(signals));
+  if (service.admin_token !== undefined) addAdminRoutes(app, service, service.admin_token);
 
   app.notFound((c) =>
     problemResponse(c, refuse(404, "Cannot find the path: /openapi.json lists those there are"))
   );
   app.onError((error, c) => {
-    if (!(error instanceof Refusal)) {
-      log({ level: "error", ...request(c), stack: error.stack ?? String(error) });
-    }
-    return errorResponse(c, error);
+    const refusal = refusalOf(error);
+    if (isFenced(error)) service.keys.forget();
+    if (refusal?.problem.status !== 503 && refusal) return problemResponse(c, refusal);
+    log({ level: "error", ...request(c), stack: error.stack ?? String(error) });
+    return problemResponse(c, refusal ?? failure(c));
   });
   return app;
 }
 
-function request(c: Context) {
+function request(c: RequestContext) {
   return { id: c.get("requestId"), method: c.req.method, path: c.req.path };
 }
 
-function clock(): bigint {
-  return BigInt(Date.now()) * 1_000_000n;
+/** The route that answered, of which there are few. */
+function routeOf(c: RequestContext): string {
+  const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
+  return route?.path.replaceAll(/:(\w+)/g, "{$1}") ?? "none";
 }

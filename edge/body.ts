@@ -14,7 +14,7 @@ export interface Body {
  *
  * @throws {Refusal} 400 for another type or encoding or broken gzip, 413 for too many bytes.
  */
-export async function readBody(request: Request): Promise<Body> {
+export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Promise<Body> {
   const { headers } = request;
   const type = headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type)) {
@@ -24,7 +24,7 @@ export async function readBody(request: Request): Promise<Body> {
   if (encoding !== "gzip" && encoding !== "identity") {
     throw badHeader("Content-Encoding", "gzip or identity", encoding);
   }
-  const sent = await readUpTo(MAX_UPLOAD_BYTES, request);
+  const sent = await readUpTo(limit, request);
   if (encoding === "identity") return { inflated: sent, gzipped: new Uint8Array(gzipSync(sent)) };
   try {
     // Synchronous: reading the text takes far longer anyway, and the other way fails in Deno 2.5

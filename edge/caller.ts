@@ -1,50 +1,83 @@
-import { type Database, statement } from "./database.ts";
-import { INSTANCE_COLUMNS, type StoredInstance, storedInstance } from "./instance.ts";
-import { isKey, prefixOf } from "./keys.ts";
 import { refuse } from "@service/core";
+import type { Database } from "./database.ts";
+import type { RequestContext, RequestFacts, Service } from "./handler.ts";
+import type { KnownKey } from "./key_cache.ts";
+import type { Scope } from "./keys.ts";
+import type { Metrics } from "./metrics.ts";
+import { RetryLater } from "./problem.ts";
+import type { RateLimit } from "./rate_limit.ts";
 
-/** Who asks, and for which instance. */
-export interface Caller {
-  /** Row id of the key. */
-  key: bigint;
-  /** Row id of the project. */
-  project: bigint;
-  project_name: string;
-  /** The project's instance that the request names. */
-  instance: StoredInstance | null;
+/** Who asks; its project's database stays open until this is disposed. */
+export interface Caller extends Disposable {
+  key: KnownKey;
+  project: KnownKey["project"];
+  /** The database with the project's rows. */
+  db: Database;
 }
 
 /**
- * Who holds the key of the header `X-API-Key`: one round trip.
+ * Who holds the key of the header `X-API-Key`.
  *
- * @throws {Refusal} 401, the same one whatever is wrong with the key.
+ * @throws {Refusal} 401, the same one whatever is wrong with the key; 403 where it does not allow
+ * this; 429 where it was used too often.
  */
 export async function authenticate(
-  db: Database,
-  given: string | undefined,
-  instance_id?: string,
+  c: RequestContext,
+  { databases, keys, limits, metrics }: Service,
+  scope: Scope,
 ): Promise<Caller> {
-  const prefix = prefixOf(given ?? "");
-  const { rows: [row] } = prefix === null ? { rows: [] } : await db.query(
-    statement(instance_id === undefined ? KEY : KEY_AND_INSTANCE, { instance_id, prefix }),
-  );
-  if (!isKey(given ?? "", row ? row.hash as ArrayBuffer : null)) {
-    throw refuse(401, "Cannot tell who asks: the header X-API-Key must hold a valid key");
+  const key = await keys.find(c.req.header("x-api-key") ?? "");
+  if (!key) throw refuse(401, "Cannot tell who asks: the header X-API-Key must hold a valid key");
+  const facts = c.get("facts");
+  facts.key = key.prefix;
+  if (!key.scopes.includes(scope)) {
+    const message = `lacks the scope ${scope}: it has ${key.scopes.join()}`;
+    throw refuse(403, `Cannot ${scope}: the key ${key.prefix} ${message}`, [
+      { parameter: "X-API-Key", message },
+    ]);
   }
-  const project_name = row!.project_name as string;
+  take(limits[scope], key, scope);
+  const lease = await databases.lease(key.project);
   return {
-    key: row!.key as bigint,
-    project: row!.project as bigint,
-    project_name,
-    instance: row!.id ? storedInstance(row!, project_name) : null,
+    key,
+    project: key.project,
+    db: counted(lease.db, facts, metrics),
+    [Symbol.dispose]: () => lease[Symbol.dispose](),
   };
 }
 
-const OF_KEY = "k.id AS key, k.hash, k.project, p.name AS project_name";
-const KEY = `SELECT ${OF_KEY} FROM keys k JOIN projects p ON p.id = k.project
-  WHERE k.prefix = :prefix AND k.revoked_ns IS NULL`;
-const KEY_AND_INSTANCE = `SELECT ${OF_KEY}, ${INSTANCE_COLUMNS} FROM keys k
-  JOIN projects p ON p.id = k.project
-  LEFT JOIN instances i ON i.project = k.project AND i.instance_id = :instance_id
-  LEFT JOIN keys ik ON ik.id = i.key
-  WHERE k.prefix = :prefix AND k.revoked_ns IS NULL`;
+function take(limit: RateLimit, { prefix }: KnownKey, scope: Scope): void {
+  const seconds = limit.take(prefix);
+  if (seconds === 0) return;
+  const allowed = `${limit.per_second} ${scope}s a second, ${limit.burst} at once`;
+  throw new RetryLater(
+    refuse(429, `Cannot ${scope} now: the key may do ${allowed}; try again in ${seconds} s`),
+    seconds,
+  );
+}
+
+/** The database, with the rows that it gives counted. */
+function counted(db: Database, facts: RequestFacts, metrics: Metrics): Database {
+  const count = (rows: number) => {
+    facts.rows += rows;
+    metrics.rows += rows;
+  };
+  return {
+    async query(statement) {
+      const result = await db.query(statement);
+      count(result.rows.length);
+      return result;
+    },
+    async read(statements) {
+      const results = await db.read(statements);
+      for (const { rows } of results) count(rows.length);
+      return results;
+    },
+    async write(statements) {
+      const results = await db.write(statements);
+      for (const { rows } of results) count(rows.length);
+      return results;
+    },
+    [Symbol.dispose]() {},
+  };
+}

@@ -1,13 +1,16 @@
-import {
-  type Client,
-  type Config,
-  createClient,
-  type InStatement,
-  type InValue,
-  LibsqlError,
-  type ResultSet,
-} from "@libsql/client";
+import type { Client, Config, InStatement, InValue, ResultSet } from "@libsql/client";
+import { isBusy, isClosed, isLost, Unavailable, unavailable } from "./unavailable.ts";
 import { WriteQueue } from "./write_queue.ts";
+
+/** A libSQL database: an embedded file or a server. Integers are `bigint`. */
+export interface Database extends Disposable {
+  /** Result of one statement that reads. */
+  query(statement: InStatement): Promise<ResultSet>;
+  /** Results of statements that all read the same state: one round trip. */
+  read(statements: InStatement[]): Promise<ResultSet[]>;
+  /** Results of statements that are done all or none: one round trip. */
+  write(statements: InStatement[]): Promise<ResultSet[]>;
+}
 
 /** Where the database is, and how to get in. */
 export interface DatabaseOptions {
@@ -16,40 +19,66 @@ export interface DatabaseOptions {
   token?: string;
   /** How long a file that another process writes to is waited for, each time. */
   busy_ms?: number;
+  /** Hears of each failure, and whether it is tried again. */
+  onFailure?: (outcome: "retried" | "failed") => void;
 }
 
 const ATTEMPTS = 6;
 const FIRST_DELAY_MS = 25;
+const ANSWER_TIMEOUT_MS = 20_000;
 
-/** A libSQL database: an embedded file or a server. Integers are `bigint`. */
-export class Database implements Disposable {
-  readonly #config: Config;
+/** The database, ready for use. */
+export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+  // Each driver is loaded where it is used: the one for files is native code.
+  const isFile = options.url.startsWith("file:");
+  const { createClient } = isFile
+    ? await import("@libsql/client")
+    : await import("@libsql/client/web");
+  const db = new OpenDatabase(options, createClient);
+  if (isFile) await db.query("PRAGMA journal_mode = WAL");
+  return db;
+}
+
+/** A database with its client and its queue of writes. */
+export class OpenDatabase implements Database {
+  readonly #create: () => Client;
+  readonly #onFailure: NonNullable<DatabaseOptions["onFailure"]>;
   readonly #isFile: boolean;
   readonly #writes: WriteQueue;
   #client: Client;
   #closed = false;
 
   /** For the database at the URL; {@linkcode openDatabase} also readies a file. */
-  constructor({ url, token, busy_ms = 5000 }: DatabaseOptions) {
-    this.#config = { url, intMode: "bigint", timeout: busy_ms, ...(token && { authToken: token }) };
+  constructor(options: DatabaseOptions, createClient: (config: Config) => Client) {
+    const { url, token, busy_ms = 5000, onFailure = () => {} } = options;
     this.#isFile = url.startsWith("file:");
-    this.#client = createClient(this.#config);
+    this.#create = () =>
+      createClient({
+        url,
+        intMode: "bigint",
+        ...(this.#isFile ? { timeout: busy_ms } : { fetch: fetchInTime }),
+        ...(token && { authToken: token }),
+      });
+    this.#onFailure = onFailure;
+    this.#client = this.#create();
     this.#writes = new WriteQueue((statements) =>
       this.#retry((client) => client.batch(statements, "write"))
     );
   }
 
-  /** Result of one statement that reads. */
+  /** Writes that wait for their turn. */
+  get waitingWrites(): number {
+    return this.#writes.depth;
+  }
+
   query(statement: InStatement): Promise<ResultSet> {
     return this.#retry((client) => client.execute(statement));
   }
 
-  /** Results of statements that all read the same state: one round trip. */
   read(statements: InStatement[]): Promise<ResultSet[]> {
     return this.#retry((client) => client.batch(statements, "read"));
   }
 
-  /** Results of statements that are done all or none: one round trip. */
   write(statements: InStatement[]): Promise<ResultSet[]> {
     return this.#writes.write(statements);
   }
@@ -65,7 +94,10 @@ export class Database implements Disposable {
       try {
         return await work(used);
       } catch (error) {
-        if (this.#closed || attempt === ATTEMPTS || !passes(error)) throw error;
+        const passes = isBusy(error) || isClosed(error);
+        const again = passes && !this.#closed && attempt < ATTEMPTS;
+        if (passes || isLost(error)) this.#onFailure(again ? "retried" : "failed");
+        if (!again) throw passes || isLost(error) ? unavailable(error) : error;
         this.#replace(used);
         await delay(Math.random() * FIRST_DELAY_MS * 2 ** attempt);
       }
@@ -75,16 +107,9 @@ export class Database implements Disposable {
   /** A file's client cannot be used any more once it found the file busy in a batch. */
   #replace(used: Client): void {
     if (!this.#isFile || used !== this.#client) return;
-    this.#client = createClient(this.#config);
+    this.#client = this.#create();
     used.close();
   }
-}
-
-/** The database, ready for use. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const db = new Database(options);
-  if (options.url.startsWith("file:")) await db.query("PRAGMA journal_mode = WAL");
-  return db;
 }
 
 /** The statement with those of `args` that it names: a server refuses further ones. */
@@ -99,11 +124,19 @@ export function statement(sql: string, args: Record<string, InValue | undefined>
 /** Parameters by statement; there are but a few statements. */
 const namesIn = new Map<string, string[]>();
 
-/** Whether trying again can help: the database was busy, or its client was just replaced. */
-function passes(error: unknown): boolean {
-  return error instanceof LibsqlError &&
-    (error.code === "SQLITE_BUSY" || error.code === "SQLITE_LOCKED" ||
-      error.code === "CLIENT_CLOSED" || error.message.includes("SQLITE_BUSY"));
+async function fetchInTime(request: Request): Promise<Response> {
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(new DOMException("the database does not answer", "TimeoutError")),
+    ANSWER_TIMEOUT_MS,
+  );
+  try {
+    return await fetch(request, { signal: late.signal });
+  } catch (error) {
+    throw new Unavailable(error);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function delay(milliseconds: number): Promise<void> {

@@ -3,17 +3,21 @@ import { decode, encode, refuse, ShapeError, type Upload, uploadShape } from "@s
 import { readBody } from "./body.ts";
 import { authenticate } from "./caller.ts";
 import { answer, type Handler } from "./handler.ts";
+import { expectFewSeries, quotasOf } from "./quotas.ts";
 import { storeWindow } from "./store.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
-export const ingest: Handler = async (c, { db, now_ns }) => {
-  const caller = await authenticate(db, c.req.header("x-api-key"));
-  const { inflated, gzipped } = await readBody(c.req.raw);
+export const ingest: Handler = async (c, service) => {
+  using caller = await authenticate(c, service, "write");
+  const quotas = quotasOf(caller.project, service.quotas);
+  const { inflated, gzipped } = await readBody(c.req.raw, quotas.max_body_bytes);
   const { window, final, tags, attributes, ...upload } = readUpload(inflated);
-  const outcome = await storeWindow(db, {
+  expectFewSeries(window, quotas);
+  await service.instances.expectRoom(caller, upload.instance_id, quotas);
+  const outcome = await storeWindow(caller.db, {
     ...upload,
-    project: caller.project,
-    key: caller.key,
+    project: caller.project.id,
+    key: caller.key.name,
     tags: JSON.stringify(tags),
     attributes: JSON.stringify(attributes),
     from_ns: window.from_ns,
@@ -23,12 +27,13 @@ export const ingest: Handler = async (c, { db, now_ns }) => {
     body: gzipped,
     errors: window.errors.length > 0 ? encode(window.errors) : null,
     error_count: window.errors.length,
-    received_ns: now_ns(),
+    received_ns: service.now_ns(),
   });
   if ("conflict" in outcome) {
     const { conflict: parameter, message } = outcome;
     throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
   }
+  service.metrics.windows[outcome.stored ? "stored" : "duplicate"]++;
   return answer(c, outcome);
 };
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Instance, type Tags, tsFromNs } from "@service/core";
 import type { Row } from "@libsql/client";
+import { type Database, statement } from "./database.ts";
 
 /** An instance as it is stored. */
 export interface StoredInstance {
@@ -21,9 +22,22 @@ export interface StoredInstance {
   received_ns: bigint;
 }
 
-/** Columns of `instances i`, with its last key `ik`, that {@linkcode storedInstance} reads. */
-export const INSTANCE_COLUMNS = "i.id, i.instance_id, i.tags, i.attributes, i.start_ns, " +
-  "i.watermark_ns, i.final_ns, i.last_seen_ns, i.received_ns, ik.name AS key_name";
+/** Columns of `instances` that {@linkcode storedInstance} reads. */
+export const INSTANCE_COLUMNS = "id, instance_id, key, tags, attributes, start_ns, " +
+  "watermark_ns, final_ns, last_seen_ns, received_ns";
+
+/** The project's instance of that id, or `null`. */
+export async function findInstance(
+  db: Database,
+  project: { id: bigint; name: string },
+  instance_id: string,
+): Promise<StoredInstance | null> {
+  const { rows: [row] } = await db.query(statement(FIND, { project: project.id, instance_id }));
+  return row ? storedInstance(row, project.name) : null;
+}
+
+const FIND = `SELECT ${INSTANCE_COLUMNS} FROM instances
+  WHERE project = :project AND instance_id = :instance_id`;
 
 /** The instance that a row holds. */
 export function storedInstance(row: Row, project: string): StoredInstance {
@@ -34,7 +48,7 @@ export function storedInstance(row: Row, project: string): StoredInstance {
     tags: {
       ...JSON.parse(row.tags as string),
       "instance.id": instance_id,
-      "api_key.name": row.key_name as string,
+      "api_key.name": row.key as string,
       "project.name": project,
     },
     attributes: JSON.parse(row.attributes as string),

@@ -1,27 +1,74 @@
+import type { InStatement } from "@libsql/client";
+import { countFromOne, optional, readQuery, refuse, seconds, secondsFromNs } from "@service/core";
 import { authenticate } from "./caller.ts";
+import { type Cursor, cursor, cursorText } from "./cursor.ts";
 import { answer, type Handler } from "./handler.ts";
 import { INSTANCE_COLUMNS, listed, storedInstance } from "./instance.ts";
-import { optional, readQuery, refuse, seconds } from "@service/core";
 import { DAY_NS } from "./retention.ts";
+import { type TagFilter, tagFilter } from "./tag_filter.ts";
 
 /** `GET /api/v1/instances`: those that ran in a time range, the newest first. */
-export const instances: Handler = async (c, { db, now_ns }) => {
-  const { project, project_name } = await authenticate(db, c.req.header("x-api-key"));
+export const instances: Handler = async (c, service) => {
+  using caller = await authenticate(c, service, "read");
+  const { db, project } = caller;
   const query = readQuery(new URL(c.req.url).searchParams, {
     start: optional(seconds),
     end: optional(seconds),
+    tags: optional(tagFilter),
+    limit: optional(countFromOne),
+    cursor: optional(cursor),
   });
-  const end_ns = query.end ?? now_ns();
-  const start_ns = query.start ?? end_ns - DAY_NS;
+  const end_ns = query.end ?? service.now_ns();
+  const start_ns = query.start ?? (end_ns > DAY_NS ? end_ns - DAY_NS : 0n);
   if (start_ns > end_ns) {
     const message = "must not be after end";
     throw refuse(400, `Cannot list instances: start ${message}`, [{ parameter: "start", message }]);
   }
-  const { rows } = await db.query({
-    sql: `SELECT ${INSTANCE_COLUMNS} FROM instances i JOIN keys ik ON ik.id = i.key
-      WHERE i.project = ? AND i.start_ns <= ? AND i.last_seen_ns >= ?
-      ORDER BY i.start_ns DESC, i.id DESC`,
-    args: [project, end_ns, start_ns],
-  });
-  return answer(c, { instances: rows.map((row) => listed(storedInstance(row, project_name))) });
+  const { limit } = query;
+  const { rows } = await db.query(select({ ...query, project, start_ns, end_ns }));
+  const found = rows.map((row) => storedInstance(row, project.name));
+  const page = found.slice(0, limit);
+  if (page.length < found.length) {
+    const next = new URL(c.req.url);
+    next.searchParams.set("start", secondsFromNs(start_ns));
+    next.searchParams.set("end", secondsFromNs(end_ns));
+    next.searchParams.set("cursor", cursorText(page.at(-1)!));
+    c.header("link", `<${next.pathname}${next.search}>; rel="next"`);
+  }
+  return answer(c, { instances: page.map(listed) });
 };
+
+interface Selection {
+  project: { id: bigint; name: string };
+  start_ns: bigint;
+  end_ns: bigint;
+  tags?: TagFilter;
+  limit?: number;
+  cursor?: Cursor;
+}
+
+/** One row more than asked for says that there are more. */
+function select({ project, start_ns, end_ns, tags = [], limit, cursor }: Selection): InStatement {
+  const after = cursor ? [cursor.start_ns, cursor.id] : [];
+  return {
+    sql: `SELECT ${INSTANCE_COLUMNS} FROM instances i
+      WHERE project = ? AND start_ns <= ? AND last_seen_ns >= ?
+        ${cursor ? "AND (start_ns, id) < (?, ?)" : ""}
+        ${tags.map(() => `AND ${HAS_TAG}`).join("\n")}
+      ORDER BY start_ns DESC, id DESC LIMIT ?`,
+    args: [
+      project.id,
+      end_ns,
+      start_ns,
+      ...after,
+      ...tags.flatMap(({ key, value }) => [key, project.name, key, value]),
+      limit === undefined ? -1 : limit + 1,
+    ],
+  };
+}
+
+/** The tags that the service adds stand before those of the same name. */
+const HAS_TAG = `CASE ?
+    WHEN 'instance.id' THEN instance_id WHEN 'api_key.name' THEN i.key WHEN 'project.name' THEN ?
+    ELSE (SELECT value FROM json_each(i.tags) t WHERE t.key = ?)
+  END = ?`;

@@ -1,5 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
+/** What a key allows. */
+export type Scope = "read" | "write";
+
 /** A key as its owner holds it, and what is stored of it. */
 export interface NewKey {
   /** Shown once, never stored. */
@@ -18,7 +21,7 @@ const FORM = new RegExp(`^(svc_[0-9a-f]{${2 * PREFIX_BYTES}})_[0-9a-f]{${2 * SEC
 export function makeKey(): NewKey {
   const prefix = `svc_${randomBytes(PREFIX_BYTES).toString("hex")}`;
   const key = `${prefix}_${randomBytes(SECRET_BYTES).toString("hex")}`;
-  return { key, prefix, hash: hashKey(key) };
+  return { key, prefix, hash: sha256(key) };
 }
 
 /** The prefix of what looks like a key, or `null`. */
@@ -28,10 +31,15 @@ export function prefixOf(given: string): string | null {
 
 /** Whether `given` is the key behind `hash`; takes as long for `null`, a prefix that is unknown. */
 export function isKey(given: string, hash: ArrayBuffer | null): boolean {
-  const same = timingSafeEqual(hashKey(given), new Uint8Array(hash ?? new ArrayBuffer(32)));
+  const same = timingSafeEqual(sha256(given), new Uint8Array(hash ?? new ArrayBuffer(32)));
   return same && hash !== null;
 }
 
-function hashKey(key: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash("sha256").update(key).digest());
+/** Whether two secrets are one; takes as long whatever they share. */
+export function isSecret(given: string, secret: string): boolean {
+  return timingSafeEqual(sha256(given), sha256(secret));
+}
+
+function sha256(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash("sha256").update(text).digest());
 }

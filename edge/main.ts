@@ -1,45 +1,72 @@
-/** Serves the hosted API: `deno task edge`. */
+/** Serves the hosted API: `deno task edge`, and on Deno Deploy. */
 
 import { createApp, type LogEntry } from "./app.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { migrate } from "./migrations.ts";
+import { type Databases, openDatabases } from "./databases.ts";
+import { Metrics } from "./metrics.ts";
+import { places } from "./projects.ts";
 import { purge, retainedFrom } from "./retention.ts";
+import { clock, createService } from "./service.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 const PURGE_EVERY_MS = 3_600_000;
+const TIDY_EVERY_MS = 60_000;
+/** Deno Deploy kills what has not ended five seconds after it was told to. */
+const LONGEST_END_MS = 4_000;
 
 // It would override the address below.
 Deno.env.delete("DENO_SERVE_ADDRESS");
 const settings = settingsOrExit();
 const { retention_days, hostname, port } = settings;
-const db = await databaseOrExit(settings);
+const metrics = new Metrics();
+const databases = await databasesOrExit(settings);
+const service = createService({ ...settings, databases, metrics });
+const app = createApp(service, log);
+const stopping = new AbortController();
 
-const app = createApp({ db, retention_days, log });
+const timers = [setInterval(tidy, TIDY_EVERY_MS)];
+const { cron } = Deno as { cron?: (name: string, schedule: string, work: () => unknown) => void };
+if (cron) cron("remove old windows", "17 * * * *", removeOld);
+else timers.push(setInterval(removeOld, PURGE_EVERY_MS));
+
 const server = Deno.serve({
   hostname,
   port,
   onListen: (address) => console.error(`listening on http://${hostname}:${address.port}`),
-}, app.fetch);
+}, (request) => app.fetch(request));
 
-const stopping = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  Deno.addSignalListener(signal, () => {
-    stopping.abort();
-    server.shutdown();
-  });
-}
+for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, stop);
 
 await removeOld();
-const timer = setInterval(removeOld, PURGE_EVERY_MS);
 await server.finished;
-clearInterval(timer);
-db[Symbol.dispose]();
+for (const timer of timers) clearInterval(timer);
+await tidy();
+await databases[Symbol.asyncDispose]();
 Deno.exit();
 
-async function removeOld(): Promise<void> {
+/** Answers what has come, so that what is accepted is stored. */
+function stop(): void {
+  if (stopping.signal.aborted) return;
+  stopping.abort();
+  setTimeout(() => Deno.exit(), LONGEST_END_MS);
+  server.shutdown();
+}
+
+async function tidy(): Promise<void> {
+  databases.closeIdle();
   try {
-    const before_ns = retainedFrom(BigInt(Date.now()) * 1_000_000n, retention_days);
-    while (!stopping.signal.aborted && !await purge(db, before_ns));
+    await service.keys.storeLastUse();
+  } catch (error) {
+    console.error(`Cannot store when keys were last used: ${error}`);
+  }
+}
+
+async function removeOld(): Promise<void> {
+  const before_ns = retainedFrom(clock(), retention_days);
+  try {
+    for (const place of [{ id: 0n, database_url: null }, ...await places(databases.control)]) {
+      using lease = await databases.lease(place);
+      while (!stopping.signal.aborted && !await purge(lease.db, before_ns));
+    }
   } catch (error) {
     console.error(`Cannot remove old windows, will try again: ${error}`);
   }
@@ -54,11 +81,12 @@ function settingsOrExit(): Settings {
   }
 }
 
-async function databaseOrExit(settings: Settings): Promise<Database> {
+async function databasesOrExit({ database_url: url, database_token: token }: Settings): Promise<
+  Databases
+> {
   try {
-    const db = await openDatabase({ url: settings.database_url, token: settings.database_token });
-    await migrate(db);
-    return db;
+    const onFailure = (outcome: "retried" | "failed") => void metrics.failures[outcome]++;
+    return await openDatabases({ url, token, onFailure });
   } catch (error) {
     console.error(`Cannot use the database: ${(error as Error).message}`);
     Deno.exit(1);

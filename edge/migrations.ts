@@ -25,7 +25,7 @@ async function version(db: Database): Promise<number> {
 }
 
 /** One entry per version, each applied whole; never changed once released. */
-const MIGRATIONS: string[][] = [
+export const MIGRATIONS: string[][] = [
   [
     `CREATE TABLE projects (
       id INTEGER PRIMARY KEY,
@@ -71,5 +71,48 @@ const MIGRATIONS: string[][] = [
     "CREATE INDEX windows_by_age ON windows (to_ns)",
     `CREATE INDEX windows_with_errors ON windows (instance, to_ns, error_count)
       WHERE error_count > 0`,
+  ],
+  // A project's rows may lie in another database than its keys: no row refers across.
+  [
+    "ALTER TABLE projects ADD COLUMN database_url TEXT",
+    "ALTER TABLE projects ADD COLUMN max_instances INTEGER",
+    "ALTER TABLE projects ADD COLUMN max_series INTEGER",
+    "ALTER TABLE projects ADD COLUMN max_body_bytes INTEGER",
+    "ALTER TABLE keys ADD COLUMN scope TEXT NOT NULL DEFAULT 'read,write'",
+    "ALTER TABLE keys ADD COLUMN expires_ns INTEGER",
+    "ALTER TABLE keys ADD COLUMN last_used_ns INTEGER",
+    // What refers to instances is checked once they are back.
+    "PRAGMA defer_foreign_keys = ON",
+    "CREATE TABLE instances_before AS SELECT * FROM instances",
+    "DROP TABLE instances",
+    `CREATE TABLE instances (
+      id INTEGER PRIMARY KEY,
+      project INTEGER NOT NULL,
+      instance_id TEXT NOT NULL,
+      key TEXT NOT NULL,
+      tags TEXT NOT NULL,
+      attributes TEXT NOT NULL,
+      profiler_version TEXT NOT NULL,
+      start_ns INTEGER NOT NULL,
+      watermark_ns INTEGER NOT NULL,
+      final_ns INTEGER,
+      last_seen_ns INTEGER NOT NULL,
+      received_ns INTEGER NOT NULL,
+      UNIQUE (project, instance_id)
+    ) STRICT`,
+    `INSERT INTO instances SELECT id, project, instance_id,
+        (SELECT name FROM keys WHERE keys.id = key), tags, attributes, profiler_version,
+        start_ns, watermark_ns, final_ns, last_seen_ns, received_ns
+      FROM instances_before`,
+    "DROP TABLE instances_before",
+    "CREATE INDEX instances_by_start ON instances (project, start_ns, id)",
+    // Rows that change while a project moves, in order; and which move that is.
+    `CREATE TABLE changes (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      project INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      key TEXT NOT NULL
+    ) STRICT`,
+    "CREATE TABLE moves (project INTEGER PRIMARY KEY, token TEXT NOT NULL) STRICT",
   ],
 ];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { temporaryFolder } from "./_storage.ts";
+import { hasServer, startServer, temporaryFolder } from "./_storage.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, MIGRATIONS } from "./migrations.ts";
 
 async function schema(db: Database): Promise<unknown> {
   const results = await db.read([
@@ -51,5 +51,40 @@ Deno.test("several processes may migrate at once", async () => {
     assert.deepEqual([(await process.status).code, errors], [0, ""]);
   }
   using db = await openDatabase({ url: folder.url });
-  assert.deepEqual((await db.query("SELECT version FROM schema")).rows, [{ version: 1n }]);
+  const { rows } = await db.query("SELECT version FROM schema");
+  assert.deepEqual(rows, MIGRATIONS.map((_, i) => ({ version: BigInt(i + 1) })));
+});
+
+async function migrateOld(url: string): Promise<void> {
+  using db = await openDatabase({ url });
+  await db.write([
+    "CREATE TABLE schema (version INTEGER PRIMARY KEY) STRICT",
+    "INSERT INTO schema VALUES (1)",
+    ...MIGRATIONS[0]!,
+    "INSERT INTO projects VALUES (1, 'p', 1)",
+    "INSERT INTO keys VALUES (5, 1, 'laptop', 'svc_1', x'00', 1, NULL)",
+    `INSERT INTO instances VALUES (3, 1, '0123456789ab', 5, '{}', '{}', '0', 1, 2, NULL, 2, 2)`,
+    "INSERT INTO windows VALUES (7, 3, 1, 2, x'00', x'01', NULL, 0)",
+  ]);
+  await migrate(db);
+  const [keys, instances, broken] = await db.read([
+    "SELECT scope, expires_ns, last_used_ns FROM keys",
+    "SELECT id, project, key, watermark_ns FROM instances",
+    "PRAGMA foreign_key_check",
+  ]);
+  assert.deepEqual(keys!.rows, [{ scope: "read,write", expires_ns: null, last_used_ns: null }]);
+  assert.deepEqual(instances!.rows, [{ id: 3n, project: 1n, key: "laptop", watermark_ns: 2n }]);
+  assert.deepEqual(broken!.rows, []);
+}
+
+Deno.test("rows of the first version are there after the newest, in a file", async () => {
+  using folder = temporaryFolder();
+  await migrateOld(folder.url);
+});
+
+Deno.test("rows of the first version are there after the newest, on a server", {
+  ignore: !hasServer,
+}, async () => {
+  await using server = await startServer();
+  await migrateOld(server.url);
 });

@@ -12,6 +12,20 @@ import {
   signals,
   uploadShape,
 } from "@service/core";
+import { adminPaths } from "./openapi_admin.ts";
+import {
+  BAD_QUERY,
+  FAILED,
+  HEADERS,
+  json,
+  NO_KEY,
+  NO_SCOPE,
+  parameter,
+  ref,
+  refusal,
+  TOO_OFTEN,
+  UNAVAILABLE,
+} from "./openapi_parts.ts";
 import { VERSION } from "./version.ts";
 
 /** What became of an upload. */
@@ -28,7 +42,6 @@ export const ingested: Shape<Ingested> = object<Ingested>({
   watermark_ns: nanoseconds,
 });
 
-const HEADERS = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
 const SECONDS: JsonSchema = { type: "number", minimum: 0 };
 
 const START_OF_LIST = parameter("start", SECONDS, {
@@ -37,6 +50,15 @@ const START_OF_LIST = parameter("start", SECONDS, {
 });
 const END_OF_LIST = parameter("end", SECONDS, {
   description: "Epoch seconds; instances that started after are left out. Default: now.",
+});
+const TAGS = parameter("tags", { type: "string", pattern: "^[^:]+:" }, {
+  description: "Tags that an instance must have, all of them: k1:v1;k2:v2. Default: any.",
+});
+const LIMIT = parameter("limit", { type: "integer", minimum: 1, maximum: 999_999_999 }, {
+  description: "Most instances in one answer. Default: all.",
+});
+const CURSOR = parameter("cursor", { type: "string" }, {
+  description: "Where the page before ended: taken from its header Link. Default: the first page.",
 });
 const INSTANCE_ID = parameter("instance_id", { type: "string", minLength: 1 }, {
   required: true,
@@ -59,13 +81,9 @@ const METRICS = parameter("metrics", { type: "array", items: { type: "string", m
   description: "Names with commas between them; one that ends in * stands for all that start so. " +
     "Default: all.",
 });
-const TOP = parameter("top", { type: "integer", minimum: 1 }, {
+const TOP = parameter("top", { type: "integer", minimum: 1, maximum: 999_999_999 }, {
   description: "Frames of each profile, largest first. Default: all.",
 });
-
-const BAD_QUERY = refusal("A parameter is missing, not known, or cannot be read.");
-const NO_KEY = refusal("X-API-Key holds no valid key.");
-const FAILED = refusal("The service failed; the document says under which id its log knows more.");
 
 /** The hosted API, described (OpenAPI 3.1). */
 export const openapi = {
@@ -81,9 +99,10 @@ export const openapi = {
   paths: {
     "/health": {
       get: {
-        summary: "Says that the service runs",
+        summary: "Says that the service runs and its database answers",
         security: [],
         responses: {
+          503: refusal("The database does not answer within two seconds."),
           200: json("It runs.", {
             schema: object<{ status: "ok" }>({ status: oneOf("ok") }).schema,
             example: { status: "ok" },
@@ -101,25 +120,45 @@ export const openapi = {
     "/api/v1/instances": {
       get: {
         summary: "Lists the instances that ran in a time range, the newest first",
-        parameters: [START_OF_LIST, END_OF_LIST],
+        parameters: [START_OF_LIST, END_OF_LIST, TAGS, LIMIT, CURSOR],
         responses: {
-          200: json("The instances.", { schema: ref("InstanceList") }),
+          200: json(
+            "The instances; where limit left some out, the header Link has the next page.",
+            {
+              schema: ref("InstanceList"),
+            },
+          ),
           400: BAD_QUERY,
           401: NO_KEY,
+          403: NO_SCOPE,
+          429: TOO_OFTEN,
           500: FAILED,
+          503: UNAVAILABLE,
         },
       },
     },
     "/api/v1/signals": {
       get: {
         summary: "Reads one instance's snapshot, accumulated from start",
-        parameters: [INSTANCE_ID, START, END, METRICS, TOP],
+        description:
+          "An answer that can never change, as end is given and all up to it has come, has " +
+          "an ETag.",
+        parameters: [INSTANCE_ID, START, END, METRICS, TOP, {
+          name: "If-None-Match",
+          in: "header",
+          description: "ETags of answers that the caller has.",
+          schema: { type: "string" },
+        }],
         responses: {
           200: json("The snapshot.", { schema: ref("Signals") }),
+          304: { description: "The caller has the answer.", headers: HEADERS, content: {} },
           400: refusal(`${BAD_QUERY.description} Or start is after end.`),
           401: NO_KEY,
+          403: NO_SCOPE,
           404: refusal("The key's project has no such instance."),
+          429: TOO_OFTEN,
           500: FAILED,
+          503: UNAVAILABLE,
         },
       },
     },
@@ -147,18 +186,27 @@ export const openapi = {
             "A header or the body is wrong: errors names the header, or the path in it.",
           ),
           401: NO_KEY,
+          403: NO_SCOPE,
           409: refusal(
             "The window contradicts what is stored: another start_ns, a span that overlaps one, " +
-              "other content for the same span, or a span after the final one.",
+              "other content for the same span, or a span after the final one. Or the instance is new, " +
+              "and the project has as many as it may.",
           ),
           413: refusal("The body is too large, as sent or inflated."),
+          422: refusal("The window has more series than the project may have."),
+          429: TOO_OFTEN,
           500: FAILED,
+          503: UNAVAILABLE,
         },
       },
     },
+    ...adminPaths,
   },
   components: {
-    securitySchemes: { key: { type: "apiKey", in: "header", name: "X-API-Key" } },
+    securitySchemes: {
+      key: { type: "apiKey", in: "header", name: "X-API-Key" },
+      operator: { type: "http", scheme: "bearer" },
+    },
     headers: {
       RequestId: {
         description: "The id of the request: X-Request-Id as sent, or a new one.",
@@ -174,20 +222,3 @@ export const openapi = {
     },
   },
 };
-
-function parameter(name: string, schema: JsonSchema, rest: { description: string } & JsonSchema) {
-  return { name, in: "query", ...rest, schema };
-}
-
-function ref(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function json(description: string, content: { schema: JsonSchema; example?: unknown }) {
-  return { description, headers: HEADERS, content: { "application/json": content } };
-}
-
-function refusal(description: string) {
-  const content = { "application/problem+json": { schema: ref("Problem") } };
-  return { description, headers: HEADERS, content };
-}

@@ -1,22 +1,39 @@
 import { type Database, statement } from "./database.ts";
-import { makeKey } from "./keys.ts";
+import { BESIDE, type Databases, type Place } from "./databases.ts";
+import type { Quotas } from "./key_cache.ts";
+import { makeKey, type Scope } from "./keys.ts";
 
 /** A key as the list shows it. */
 export interface ListedKey {
   prefix: string;
   name: string;
   project: string;
+  scopes: Scope[];
   created_ns: bigint;
+  expires_ns: bigint | null;
+  /** To the minute; `null`: never. */
+  last_used_ns: bigint | null;
   revoked_ns: bigint | null;
 }
 
 /** A project as the list shows it. */
-export interface ListedProject {
+export interface ListedProject extends Quotas {
   name: string;
   created_ns: bigint;
-  /** Keys that are not revoked. */
+  /** Where its rows are, without any token in the URL. */
+  database: string;
+  /** Keys that are valid. */
   keys: bigint;
-  instances: bigint;
+  /** `null`: its database cannot be read. */
+  instances: bigint | null;
+}
+
+/** Which project to make. */
+export interface CreateProjectOptions {
+  name: string;
+  /** Where its rows go: the default place when absent. */
+  database_url?: string | null;
+  now_ns: bigint;
 }
 
 /** Which key to make. */
@@ -25,44 +42,136 @@ export interface CreateKeyOptions {
   project: string;
   name: string;
   now_ns: bigint;
+  /** What it allows: all when absent. */
+  scopes?: Scope[];
+  /** `null` and absent: never. */
+  expires_ns?: bigint | null;
+  /** Where the rows of a project go that is created: `null` and absent, beside the keys. */
+  database_url?: string | null;
+}
+
+/** Which key to replace. */
+export interface RotateKeyOptions {
+  prefix: string;
+  /** How long the old key stays valid. */
+  overlap_ns: bigint;
+  now_ns: bigint;
+}
+
+/** Both scopes. */
+export const SCOPES: Scope[] = ["read", "write"];
+
+/** Stores a new project and makes its database ready; says whether the name was free. */
+export async function createProject(
+  databases: Databases,
+  { name, database_url = databases.defaultPlace, now_ns }: CreateProjectOptions,
+): Promise<boolean> {
+  // What cannot be opened is told before anything is stored.
+  if (database_url !== BESIDE) (await databases.lease({ id: 0n, database_url }))[Symbol.dispose]();
+  const [created] = await databases.control.write([
+    statement(INSERT_PROJECT, { project: name, now_ns, database_url }),
+  ]);
+  if (created!.rowsAffected === 0) return false;
+  using _lease = await databases.lease(await findProject(databases.control, name));
+  return true;
+}
+
+/**
+ * The project of a name.
+ *
+ * @throws {RangeError} If there is none.
+ */
+export async function findProject(db: Database, name: string): Promise<Place> {
+  const { rows: [row] } = await db.query({
+    sql: "SELECT id, database_url FROM projects WHERE name = ?",
+    args: [name],
+  });
+  if (!row) throw new RangeError(`Cannot find the project: none is named ${JSON.stringify(name)}`);
+  return row as unknown as Place;
+}
+
+/** Where rows of projects are beside those of the keys; each database once. */
+export async function places(db: Database): Promise<Place[]> {
+  const { rows } = await db.query(
+    `SELECT min(id) AS id, database_url FROM projects WHERE database_url IS NOT NULL
+      GROUP BY coalesce(nullif(database_url, 'beside'), id) ORDER BY id`,
+  );
+  return rows as unknown as Place[];
 }
 
 /** Stores a new key and gives it: this once. */
 export async function createKey(db: Database, options: CreateKeyOptions): Promise<string> {
   const { key, ...stored } = makeKey();
-  const args = { ...options, ...stored };
+  const { scopes = SCOPES, ...rest } = options;
+  const args = { ...rest, ...stored, scope: scopes.join() };
   await db.write([
+    statement(INSERT_PROJECT, args),
     statement(
-      `INSERT INTO projects (name, created_ns) VALUES (:project, :now_ns) ON CONFLICT DO NOTHING`,
-      args,
-    ),
-    statement(
-      `INSERT INTO keys (project, name, prefix, hash, created_ns)
-        SELECT id, :name, :prefix, :hash, :now_ns FROM projects WHERE name = :project`,
+      `INSERT INTO keys (project, name, prefix, hash, created_ns, scope, expires_ns)
+        SELECT id, :name, :prefix, :hash, :now_ns, :scope, :expires_ns
+        FROM projects WHERE name = :project`,
       args,
     ),
   ]);
   return key;
 }
 
+const INSERT_PROJECT = `INSERT INTO projects (name, created_ns, database_url)
+  VALUES (:project, :now_ns, :database_url) ON CONFLICT DO NOTHING`;
+
+/** Stores a key like another, which stays valid for a while; gives the new one, or `null` for no valid old one. */
+export async function rotateKey(db: Database, options: RotateKeyOptions): Promise<string | null> {
+  const { key, prefix: new_prefix, hash } = makeKey();
+  const { prefix, now_ns, overlap_ns } = options;
+  const args = { prefix, new_prefix, hash, now_ns, until_ns: now_ns + overlap_ns };
+  const [inserted] = await db.write([
+    statement(
+      `INSERT INTO keys (project, name, prefix, hash, created_ns, scope)
+        SELECT project, name, :new_prefix, :hash, :now_ns, scope FROM keys
+        WHERE prefix = :prefix AND revoked_ns IS NULL
+          AND (expires_ns IS NULL OR expires_ns > :now_ns)`,
+      args,
+    ),
+    statement(
+      `UPDATE keys SET expires_ns = min(coalesce(expires_ns, :until_ns), :until_ns)
+        WHERE prefix = :prefix AND changes() > 0`,
+      args,
+    ),
+  ]);
+  return inserted!.rowsAffected > 0 ? key : null;
+}
+
 /** All keys, the oldest first. */
 export async function listKeys(db: Database): Promise<ListedKey[]> {
   const { rows } = await db.query(
-    `SELECT k.prefix, k.name, p.name AS project, k.created_ns, k.revoked_ns
+    `SELECT k.prefix, k.name, p.name AS project, k.scope, k.created_ns, k.expires_ns,
+        k.last_used_ns, k.revoked_ns
       FROM keys k JOIN projects p ON p.id = k.project ORDER BY k.id`,
   );
-  return rows as unknown as ListedKey[];
+  return rows.map((row) => {
+    const { scope, ...rest } = row;
+    return { ...rest, scopes: (scope as string).split(",") } as unknown as ListedKey;
+  });
 }
 
 /** All projects, the oldest first. */
-export async function listProjects(db: Database): Promise<ListedProject[]> {
-  const { rows } = await db.query(
-    `SELECT name, created_ns,
-        (SELECT count(*) FROM keys WHERE project = p.id AND revoked_ns IS NULL) AS keys,
-        (SELECT count(*) FROM instances WHERE project = p.id) AS instances
+export async function listProjects(databases: Databases, now_ns: bigint): Promise<ListedProject[]> {
+  const { rows } = await databases.control.query(statement(
+    `SELECT id, name, created_ns, database_url, max_instances, max_series, max_body_bytes,
+        (SELECT count(*) FROM keys WHERE project = p.id AND revoked_ns IS NULL
+          AND (expires_ns IS NULL OR expires_ns > :now_ns)) AS keys
       FROM projects p ORDER BY id`,
-  );
-  return rows as unknown as ListedProject[];
+    { now_ns },
+  ));
+  return await Promise.all(rows.map(async (row) => {
+    const { id, database_url, ...rest } = row;
+    const place = { id, database_url } as Place;
+    return {
+      ...rest,
+      database: withoutToken(databases.urlOf(place)),
+      instances: await countInstances(databases, place),
+    } as unknown as ListedProject;
+  }));
 }
 
 /** Ends the use of a key for good; says whether there is one of the prefix. */
@@ -72,4 +181,40 @@ export async function revokeKey(db: Database, prefix: string, now_ns: bigint): P
     args: [now_ns, prefix],
   }]);
   return result!.rowsAffected > 0;
+}
+
+/**
+ * Sets the quotas that are given; `null` means the service's default.
+ *
+ * @throws {RangeError} If there is no such project.
+ */
+export async function setQuotas(
+  db: Database,
+  project: string,
+  quotas: Partial<Quotas>,
+): Promise<void> {
+  const { id } = await findProject(db, project);
+  const given = Object.entries(quotas);
+  if (given.length === 0) return;
+  await db.write([{
+    sql: `UPDATE projects SET ${given.map(([name]) => `${name} = ?`)} WHERE id = ?`,
+    args: [...given.map(([, limit]) => limit), id],
+  }]);
+}
+
+async function countInstances(databases: Databases, place: Place): Promise<bigint | null> {
+  try {
+    using lease = await databases.lease(place);
+    const { rows } = await lease.db.query({
+      sql: "SELECT count(*) AS count FROM instances WHERE project = ?",
+      args: [place.id],
+    });
+    return rows[0]!.count as bigint;
+  } catch {
+    return null;
+  }
+}
+
+function withoutToken(url: string): string {
+  return url.replace(/([?&]authToken=)[^&#]*/g, "$1…");
 }

@@ -1,3 +1,7 @@
+import { MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core";
+import { BESIDE } from "./databases.ts";
+import type { Limits } from "./quotas.ts";
+
 /** How the hosted API runs. */
 export interface Settings {
   database_url: string;
@@ -6,36 +10,84 @@ export interface Settings {
   hostname: string;
   /** 0: any free one. */
   port: number;
+  reads_per_second: number;
+  writes_per_second: number;
+  quotas: Limits;
+  admin_token?: string;
 }
 
+type Environment = Pick<Deno.Env, "get">;
+
 const DATABASE_SCHEMES = ["file:", "libsql:", "http:", "https:", "ws:", "wss:"];
+const MIN_TOKEN_LENGTH = 32;
+const MANY = 999_999_999;
 
 /**
  * The settings that environment variables give.
  *
  * @throws {RangeError} If a variable holds what it cannot mean.
  */
-export function readSettings(env: Pick<Deno.Env, "get">): Settings {
-  const database_url = env.get("SERVICE_DATABASE_URL") ||
-    new URL("../service.db", import.meta.url).href;
-  if (!DATABASE_SCHEMES.some((scheme) => database_url.startsWith(scheme))) {
-    throw new RangeError(
-      `Cannot use SERVICE_DATABASE_URL: must start with one of ${DATABASE_SCHEMES.join(", ")}` +
-        `: got ${JSON.stringify(database_url)}`,
-    );
-  }
+export function readSettings(env: Environment): Settings {
+  const isDeploy = Boolean(env.get("DENO_DEPLOYMENT_ID") || env.get("DENO_DEPLOY"));
+  const limit = (name: string, unset: number, max = MANY) =>
+    whole(env, name, { min: 1, max, unset });
   return {
-    database_url,
+    database_url: databaseUrl(env, isDeploy),
     database_token: env.get("SERVICE_DATABASE_TOKEN"),
-    retention_days: whole(env, "SERVICE_RETENTION_DAYS", { min: 1, max: 36_500, unset: 30 }),
+    retention_days: limit("SERVICE_RETENTION_DAYS", 30, 36_500),
     // Deno Deploy sends requests from outside; anywhere else only this machine is answered.
-    hostname: env.get("DENO_DEPLOYMENT_ID") ? "0.0.0.0" : "127.0.0.1",
+    hostname: isDeploy ? "0.0.0.0" : "127.0.0.1",
     port: whole(env, "PORT", { min: 0, max: 65_535, unset: 8000 }),
+    reads_per_second: limit("SERVICE_READS_PER_SECOND", 200),
+    writes_per_second: limit("SERVICE_WRITES_PER_SECOND", 2_000),
+    quotas: {
+      max_instances: limit("SERVICE_MAX_INSTANCES", 100_000),
+      max_series: limit("SERVICE_MAX_SERIES", MAX_SERIES),
+      max_body_bytes: limit("SERVICE_MAX_BODY_BYTES", MAX_UPLOAD_BYTES, MAX_UPLOAD_BYTES),
+    },
+    admin_token: adminToken(env),
   };
 }
 
+/**
+ * Where a project goes that is to go to a URL, `beside` the keys or to `control`, where they are.
+ *
+ * @throws {RangeError} If it is none of these.
+ */
+export function placeOf(text: string): string | null {
+  if (text === "control") return null;
+  if (text !== BESIDE) expectDatabaseUrl("the database's URL", text);
+  return text;
+}
+
+function databaseUrl(env: Environment, isDeploy: boolean): string {
+  const url = env.get("SERVICE_DATABASE_URL");
+  if (url) expectDatabaseUrl("SERVICE_DATABASE_URL", url);
+  if (url || !isDeploy) return url || new URL("../service.db", import.meta.url).href;
+  throw new RangeError(
+    "Cannot run on Deno Deploy without SERVICE_DATABASE_URL: a file does not last there",
+  );
+}
+
+function expectDatabaseUrl(name: string, url: string): void {
+  if (DATABASE_SCHEMES.some((scheme) => url.startsWith(scheme))) return;
+  throw new RangeError(
+    `Cannot use ${name}: must start with one of ${DATABASE_SCHEMES.join(", ")}` +
+      `: got ${JSON.stringify(url)}`,
+  );
+}
+
+function adminToken(env: Environment): string | undefined {
+  const token = env.get("SERVICE_ADMIN_TOKEN") || undefined;
+  if (token === undefined || token.length >= MIN_TOKEN_LENGTH) return token;
+  throw new RangeError(
+    `Cannot use SERVICE_ADMIN_TOKEN: must have at least ${MIN_TOKEN_LENGTH} characters` +
+      `: got ${token.length}`,
+  );
+}
+
 function whole(
-  env: Pick<Deno.Env, "get">,
+  env: Environment,
   name: string,
   { min, max, unset }: { min: number; max: number; unset: number },
 ): number {

@@ -13,6 +13,10 @@ Deno.test("with nothing set, a file beside the checkout is served to this machin
     retention_days: 30,
     hostname: "127.0.0.1",
     port: 8000,
+    reads_per_second: 200,
+    writes_per_second: 2_000,
+    quotas: { max_instances: 100_000, max_series: 20_000, max_body_bytes: 8 * 2 ** 20 },
+    admin_token: undefined,
   });
 });
 
@@ -23,6 +27,12 @@ Deno.test("each variable sets its own", () => {
     SERVICE_RETENTION_DAYS: "7",
     PORT: "0",
     DENO_DEPLOYMENT_ID: "x",
+    SERVICE_READS_PER_SECOND: "1",
+    SERVICE_WRITES_PER_SECOND: "2",
+    SERVICE_MAX_INSTANCES: "3",
+    SERVICE_MAX_SERIES: "4",
+    SERVICE_MAX_BODY_BYTES: "5",
+    SERVICE_ADMIN_TOKEN: "x".repeat(32),
   };
   assert.deepEqual(settings(env), {
     database_url: "libsql://example.org",
@@ -30,6 +40,10 @@ Deno.test("each variable sets its own", () => {
     retention_days: 7,
     hostname: "0.0.0.0",
     port: 0,
+    reads_per_second: 1,
+    writes_per_second: 2,
+    quotas: { max_instances: 3, max_series: 4, max_body_bytes: 5 },
+    admin_token: "x".repeat(32),
   });
 });
 
@@ -38,6 +52,8 @@ Deno.test("a value that cannot be meant is refused with the name and what is all
     SERVICE_DATABASE_URL: "service.db",
     SERVICE_RETENTION_DAYS: "0",
     PORT: "65536",
+    SERVICE_MAX_BODY_BYTES: "8388609",
+    SERVICE_ADMIN_TOKEN: "short",
   };
   for (const [name, value] of Object.entries(bad)) {
     assert.throws(
@@ -47,5 +63,11 @@ Deno.test("a value that cannot be meant is refused with the name and what is all
   }
   for (const port of ["-1", "8e3", "80.5", "http", " 80"]) {
     assert.throws(() => settings({ PORT: port }), RangeError, port);
+  }
+});
+
+Deno.test("on Deno Deploy, where no file lasts, a database must be named", () => {
+  for (const name of ["DENO_DEPLOY", "DENO_DEPLOYMENT_ID"]) {
+    assert.throws(() => settings({ [name]: "1" }), /without SERVICE_DATABASE_URL/);
   }
 });

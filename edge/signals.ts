@@ -12,36 +12,42 @@ import {
   someText,
 } from "@service/core";
 import { authenticate } from "./caller.ts";
+import { entityTag, FINAL_CACHING, isFinal, matches } from "./etag.ts";
 import { answer, type Handler } from "./handler.ts";
+import { findInstance } from "./instance.ts";
 import { readWindow } from "./read.ts";
 import { retainedFrom } from "./retention.ts";
 import { spanOf } from "./span.ts";
 import { VERSION } from "./version.ts";
 
 /** `GET /api/v1/signals`: one instance's snapshot, from what it uploaded. */
-export const signals: Handler = async (c, { db, now_ns, retention_days }) => {
-  const search = new URL(c.req.url).searchParams;
-  const { instance } = await authenticate(
-    db,
-    c.req.header("x-api-key"),
-    search.get("instance_id") ?? "",
-  );
-  const query = readQuery(search, {
+export const signals: Handler = async (c, service) => {
+  using caller = await authenticate(c, service, "read");
+  const { db, project } = caller;
+  const query = readQuery(new URL(c.req.url).searchParams, {
     instance_id: required(someText),
     start: required(seconds),
     end: optional(seconds),
     ...selectionParameters,
   });
+  const instance = await findInstance(db, project, query.instance_id);
   if (!instance) {
     const message = "is not known in the key's project";
     throw refuse(404, `Cannot find the instance: instance_id ${message}`, [
       { parameter: "instance_id", message },
     ]);
   }
-  const now = now_ns();
+  const now = service.now_ns();
   const span = spanOf(instance, { start_ns: query.start, end_ns: query.end, now_ns: now });
-  const retained_ns = retainedFrom(now, retention_days);
-  const window = query.start < retained_ns
+  const retained_ns = retainedFrom(now, service.retention_days);
+  const isKept = query.start >= retained_ns;
+  if (isKept && isFinal(instance, query.end)) {
+    const tag = entityTag([instance.id, instance.tags, { ...query }, VERSION]);
+    c.header("etag", tag);
+    c.header("cache-control", FINAL_CACHING);
+    if (matches(c.req.header("if-none-match"), tag)) return c.body(null, 304);
+  }
+  const window = !isKept
     ? { ...emptyWindow(query.start), errors: [tooOld(retained_ns, span.payload_ns)] }
     : await readWindow(db, instance, span);
   return answer(

@@ -5,8 +5,8 @@ import { type Database, statement } from "./database.ts";
 export interface WindowToStore {
   /** Row id of the project. */
   project: bigint;
-  /** Row id of the key it came with. */
-  key: bigint;
+  /** Name of the key it came with. */
+  key: string;
   instance_id: string;
   profiler_version: string;
   /** JSON. */

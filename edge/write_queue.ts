@@ -1,4 +1,5 @@
-import { type InStatement, LibsqlBatchError, type ResultSet } from "@libsql/client";
+import type { InStatement, ResultSet } from "@libsql/client";
+import { LibsqlBatchError } from "@libsql/client/web";
 
 /** Does statements all or none. */
 type Batch = (statements: InStatement[]) => Promise<ResultSet[]>;
@@ -23,6 +24,11 @@ export class WriteQueue {
   /** For writes through `batch`. */
   constructor(batch: Batch) {
     this.#batch = batch;
+  }
+
+  /** Writes that wait for their turn. */
+  get depth(): number {
+    return this.#waiting.length;
   }
 
   /** Results of statements that are done all or none. */

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { encodeUpload } from "@service/core";
+import { runScript, startProcess } from "./_process.ts";
+import { hasServer, startServer, temporaryFolder } from "./_storage.ts";
+import { makeUpload, newInstanceId, startService } from "./_testing.ts";
+import { openDatabase } from "./database.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { createProject } from "./projects.ts";
+
+const LONGEST_END_MS = 5_000;
+
+Deno.test("as on Deno Deploy, told to end it ends in time, with all that it accepted stored", {
+  ignore: !hasServer,
+}, async () => {
+  await using server = await startServer();
+  using service = await startService(server.url);
+  await using process = await startProcess(server.url, { like: "deploy" });
+  const headers = { "x-api-key": service.key, "content-type": "application/json" };
+  const start = Math.floor(Date.now() / 1000) - 100_000;
+  const begun = Promise.withResolvers<void>();
+  const uploading = Promise.all(Array.from({ length: 4 }, async () => {
+    const instance_id = newInstanceId();
+    for (let sent = 0;; sent++) {
+      const from = start + sent;
+      const body = encodeUpload(makeUpload({ instance_id, start, from, to: from + 1 }));
+      try {
+        const response = await fetch(`${process.url}/api/v1/ingest`, {
+          method: "POST",
+          headers,
+          body,
+        });
+        assert.equal(response.status, 200, await response.text());
+      } catch (error) {
+        if (error instanceof assert.AssertionError) throw error;
+        return { instance_id, sent };
+      }
+      if (sent === 20) begun.resolve();
+    }
+  }));
+  await begun.promise;
+  using _upload = await beginUpload(process.url, service.key);
+  const told = performance.now();
+  assert.equal(await process.stop("SIGINT"), 0);
+  assert.ok(performance.now() - told < LONGEST_END_MS);
+  for (const { instance_id, sent } of await uploading) {
+    const { rows } = await service.db.query({
+      sql: `SELECT count(*) AS count FROM windows
+        WHERE instance = (SELECT id FROM instances WHERE instance_id = ?)`,
+      args: [instance_id],
+    });
+    // One may have been stored whose answer was lost.
+    const lost = Number(rows[0]!.count) - sent;
+    assert.ok(lost === 0 || lost === 1, `${sent} acknowledged, ${rows[0]!.count} stored`);
+  }
+});
+
+Deno.test("before it serves, all databases are brought to the newest schema", async () => {
+  using folder = temporaryFolder();
+  {
+    using service = await startService(folder.url);
+    await createProject(service.service.databases, { name: "p", now_ns: 1n });
+  }
+  const beside = `${folder.url}.projects/2.db`;
+  {
+    using db = await openDatabase({ url: beside });
+    const tables = ["changes", "moves", "windows", "instances", "keys", "projects", "schema"];
+    const { rows } = await db.query("SELECT name FROM sqlite_schema WHERE type = 'table'");
+    const others = rows.map(({ name }) => name as string)
+      .filter((name) => !tables.includes(name) && !name.startsWith("sqlite_"));
+    await db.write([...others, ...tables].map((table) => `DROP TABLE ${table}`));
+  }
+  const env = { SERVICE_DATABASE_URL: folder.url };
+  assert.deepEqual(await runScript("./migrate.ts", [], env), { code: 0, stdout: "", stderr: "" });
+  using db = await openDatabase({ url: beside });
+  const { rows } = await db.query("SELECT max(version) AS version FROM schema");
+  assert.equal(Number(rows[0]!.version), MIGRATIONS.length);
+});
+
+/** An upload that the service waits for and that never ends: it must keep nobody. */
+async function beginUpload(url: string, key: string): Promise<Disposable> {
+  const { hostname, port, host } = new URL(url);
+  const connection = await Deno.connect({ hostname, port: Number(port) });
+  const head = [
+    "POST /api/v1/ingest HTTP/1.1",
+    `host: ${host}`,
+    `x-api-key: ${key}`,
+    "content-type: application/json",
+    "content-length: 100",
+    "expect: 100-continue",
+  ];
+  await connection.write(new TextEncoder().encode(`${head.join("\r\n")}\r\n\r\n`));
+  const answer = new Uint8Array(64);
+  await connection.read(answer);
+  assert.match(new TextDecoder().decode(answer), /^HTTP\/1\.1 100 Continue/);
+  return connection;
+}

@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { encodeUpload, type JsonSchema, MAX_TAGS } from "@service/core";
+import { assertDescribed, type Operation, paths } from "./_openapi.ts";
+import { testOnFile } from "./_storage.ts";
+import { ADMIN_TOKEN, makeUpload, NOW_TS, send, type TestService } from "./_testing.ts";
+import { prefixOf } from "./keys.ts";
+import { openapi } from "./openapi.ts";
+import { createKey } from "./projects.ts";
+
+const RUNS = 40;
+const LONGEST_MS = 1_000;
+
+/** What a generated request sends. */
+interface Generated {
+  path: Record<string, string>;
+  query: [name: string, value: string][];
+  headers: Record<string, string>;
+  credentials: boolean;
+  body: string | undefined;
+}
+
+/** Text that a request may hold where the document says nothing more. */
+const odd = fc.oneof(
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("", "0", "-1", "1e9", "9".repeat(30), "null", "svc_00000000", "x".repeat(5_000)),
+);
+
+/** Values that fit a schema of the document, and some that all but fit. */
+function fitting(schema: JsonSchema, depth = 0): fc.Arbitrary<unknown> {
+  const { $ref, type, anyOf, oneOf, properties, pattern } = schema as Record<string, never>;
+  if ($ref !== undefined) {
+    const name = ($ref as string).split("/").at(-1)! as keyof typeof openapi.components.schemas;
+    return fitting(openapi.components.schemas[name], depth + 1);
+  }
+  if (schema.enum) return fc.constantFrom(...schema.enum as unknown[]);
+  const choices = anyOf ?? oneOf as JsonSchema[] | undefined;
+  if (choices) return fc.oneof(...(choices as JsonSchema[]).map((one) => fitting(one, depth + 1)));
+  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern as string, "u"));
+  switch (type as unknown) {
+    case "integer":
+    case "number":
+      return numbers(schema as { minimum?: number; maximum?: number });
+    case "boolean":
+      return fc.boolean();
+    case "array": {
+      const { items, maxItems = 3 } = schema as { items: JsonSchema; maxItems?: number };
+      return fc.array(fitting(items, depth + 1), {
+        maxLength: Math.min(maxItems, depth > 6 ? 1 : 3),
+      });
+    }
+    case "object": {
+      if (properties) return record(schema, depth);
+      return fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { maxKeys: MAX_TAGS });
+    }
+    default: {
+      const { minLength = 0, maxLength = 20 } = schema as {
+        minLength?: number;
+        maxLength?: number;
+      };
+      return fc.string({ minLength, maxLength: Math.min(maxLength, 50) });
+    }
+  }
+}
+
+function numbers({ minimum = 0, maximum = 2 ** 53 }: { minimum?: number; maximum?: number }) {
+  const [min, max] = [Math.max(minimum, -(2 ** 53)), Math.min(maximum, 2 ** 53)];
+  const within = fc.maxSafeNat().map((n) => min + n % (max - min));
+  return fc.oneof(within, fc.constantFrom(min, max, NOW_TS, NOW_TS - 100));
+}
+
+function record(schema: JsonSchema, depth: number): fc.Arbitrary<unknown> {
+  const { properties, required = [] } = schema as {
+    properties: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  const fields = Object.fromEntries(
+    Object.entries(properties).map(([name, one]) => [
+      name,
+      // Any other would be made, on this machine or another.
+      ["to", "database_url"].includes(name)
+        ? fc.constantFrom(null, "beside", "nowhere")
+        : fitting(one, depth + 1),
+    ]),
+  );
+  return fc.record(fields, { requiredKeys: required });
+}
+
+/** A body that fits, one with a part that does not, or anything. */
+function bodies(good: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
+  const bent = fc.tuple(good, odd, fc.nat()).map(([value, text, at]) => {
+    if (typeof value !== "object" || value === null) return text;
+    const names = Object.keys(value);
+    return { ...value, [names[at % Math.max(1, names.length)] ?? "a"]: text };
+  });
+  return fc.oneof(
+    fc.oneof(good, bent, fc.jsonValue()).map((value) => JSON.stringify(value)),
+    odd,
+  );
+}
+
+/** Values that mean something, by the names of parameters. */
+type Known = Record<string, fc.Arbitrary<unknown>>;
+
+/** Requests of one operation: half as its description says, half with parts that are odd. */
+function requests(operation: Operation, known: Known): fc.Arbitrary<Generated> {
+  return fc.boolean().chain((isOdd) => requestsOf(operation, { known, isOdd }));
+}
+
+function requestsOf(
+  { parameters = [], requestBody }: Operation,
+  { known, isOdd }: { known: Known; isOdd: boolean },
+): fc.Arbitrary<Generated> {
+  const named = (place: string) => {
+    const there = parameters.filter((one) => one.in === place);
+    const values = there.map(({ name, schema }) => {
+      const fits = (known[name] ?? fitting(schema)).map(String);
+      return [name, isOdd ? fc.oneof(fits, odd) : fits] as const;
+    });
+    const requiredKeys = there.filter(({ required }) => required).map(({ name }) => name);
+    return fc.record(
+      Object.fromEntries(values),
+      isOdd && place === "query" ? { requiredKeys: [] } : { requiredKeys },
+    );
+  };
+  const content = requestBody?.content["application/json"];
+  const good = content && (known.body ?? fitting(content.schema));
+  const text = good?.map((value) => JSON.stringify(value));
+  return fc.record({
+    path: named("path"),
+    query: named("query").chain((query) => {
+      const once = Object.entries(query);
+      const twice = fc.subarray(once).map((some) => [...once, ...some]);
+      return isOdd ? fc.oneof(fc.constant(once), twice) : fc.constant(once);
+    }),
+    headers: named("header"),
+    credentials: isOdd ? fc.boolean() : fc.constant(true),
+    body: good ? isOdd ? bodies(good) : text! : fc.constant(undefined),
+  });
+}
+
+for (const [path, methods] of Object.entries(paths)) {
+  for (const [method, operation] of Object.entries(methods)) {
+    const route = { path, method, operation };
+    const name = `${method} ${path}: whatever is asked, the answer is one described`;
+    testOnFile(name, (service) => fuzz(service, route));
+  }
+}
+
+async function fuzz(
+  service: TestService,
+  { path, method, operation }: { path: string; method: string; operation: Operation },
+): Promise<void> {
+  const instance_id = "0123456789ab";
+  const known: Known = {
+    instance_id: fc.constant(instance_id),
+    name: fc.constant("p"),
+    prefix: fc.constant(prefixOf(service.key)),
+    start: fc.integer({ min: NOW_TS - 110, max: NOW_TS - 95 }),
+    end: fc.integer({ min: NOW_TS - 95, max: NOW_TS }),
+    "Content-Encoding": fc.constant("identity"),
+    ...path.endsWith("ingest") && { body: uploads(instance_id) },
+  };
+  await createKey(service.db, { project: "p", name: "k", now_ns: 1n });
+  await send(service, { instance_id, from: NOW_TS - 100, to: NOW_TS - 90 });
+  const deadline = performance.now() + LONGEST_MS;
+  const ask = async (generated: Generated) => {
+    if (performance.now() > deadline) return;
+    const { credentials, query, headers, body } = generated;
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => segment(generated.path[name]!));
+    const response = await service.request(`${filled}?${new URLSearchParams(query)}`, {
+      method: method.toUpperCase(),
+      headers: {
+        ...credentials && { "x-api-key": service.key, authorization: `Bearer ${ADMIN_TOKEN}` },
+        ...body !== undefined && { "content-type": "application/json" },
+        ...plain(headers),
+      },
+      body,
+    });
+    const status = await assertDescribed(path, method, response);
+    assert.ok(status < 500, `${status}`);
+  };
+  await fc.assert(fc.asyncProperty(requests(operation, known), ask), {
+    numRuns: RUNS,
+  });
+}
+
+/** Windows of the instance, of which some are stored already or overlap. */
+function uploads(instance_id: string): fc.Arbitrary<unknown> {
+  return fc.tuple(fc.nat({ max: 20 }), fc.integer({ min: 1, max: 5 })).map(([after, length]) => {
+    const from = NOW_TS - 90 + after;
+    return JSON.parse(encodeUpload(makeUpload({ instance_id, from, to: from + length })));
+  });
+}
+
+/** One part of a path: no dots, which a URL would resolve. */
+function segment(text: string): string {
+  return encodeURIComponent(text.toWellFormed().replaceAll(/^\.+$/g, "x")) || "x";
+}
+
+/** Headers that can be sent at all. */
+function plain(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value.replaceAll(/[^\x20-\x7e]/g, "")]),
+  );
+}

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { decode, instanceList } from "@service/core";
+import { testOnEachStorage } from "./_storage.ts";
+import { get, newInstanceId, NOW_TS, refused, send, type TestService } from "./_testing.ts";
+
+interface Page {
+  ids: string[];
+  next: string | null;
+}
+
+async function page(service: TestService, path: string): Promise<Page> {
+  const response = await get(service, path);
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  const ids = instanceList.check(decode(text)).instances.map(({ instance_id }) => instance_id);
+  const next = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1] ?? null;
+  return { ids, next };
+}
+
+async function sendOne(service: TestService, start: number, tags = {}): Promise<string> {
+  const instance_id = newInstanceId();
+  await send(service, { instance_id, start, from: start, to: start + 10, tags });
+  return instance_id;
+}
+
+testOnEachStorage({
+  async "pages add up to the whole list, whatever starts meanwhile"(service) {
+    const ids: string[] = [];
+    // Two start at the same time, more than once.
+    for (let i = 0; i < 7; i++) {
+      ids.unshift(await sendOne(service, NOW_TS - 100 + Math.floor(i / 2)));
+    }
+    assert.deepEqual(await page(service, "/api/v1/instances"), { ids, next: null });
+    const seen: string[] = [];
+    let path: string | null = "/api/v1/instances?limit=2";
+    while (path !== null) {
+      const { ids, next }: Page = await page(service, path);
+      assert.ok(ids.length <= 2);
+      seen.push(...ids);
+      await sendOne(service, NOW_TS - 50);
+      path = next;
+    }
+    assert.deepEqual(seen, ids);
+    assert.equal((await page(service, "/api/v1/instances?limit=11")).next, null);
+  },
+
+  async "tags choose instances, those that the service adds included"(service) {
+    const start = NOW_TS - 100;
+    const one = await sendOne(service, start, { run: "a:b", user: "x" });
+    const two = await sendOne(service, start + 1, { run: "a:b", user: "y", "api_key.name": "no" });
+    const list = async (tags: string) =>
+      (await page(service, `/api/v1/instances?tags=${encodeURIComponent(tags)}`)).ids;
+    assert.deepEqual(await list("run:a:b"), [two, one]);
+    assert.deepEqual(await list("run:a:b;user:x"), [one]);
+    assert.deepEqual(await list("user:x;user:y"), []);
+    assert.deepEqual(await list("run:"), []);
+    assert.deepEqual(await list(`instance.id:${two}`), [two]);
+    assert.deepEqual(await list("api_key.name:laptop"), [two, one]);
+    assert.deepEqual(await list("api_key.name:no"), []);
+    assert.deepEqual(await list("project.name:no"), []);
+  },
+
+  async "a value that cannot be meant is named"(service) {
+    const wrong: Record<string, string> = {
+      "limit=0": "limit",
+      "limit=1.5": "limit",
+      "limit=": "limit",
+      "limit=1&limit=2": "limit",
+      "cursor=": "cursor",
+      "cursor=abc": "cursor",
+      "cursor=%F0%9F%92%A9": "cursor",
+      [`cursor=${btoa("9999999999999999999.1").replaceAll("=", "")}`]: "cursor",
+      "tags=": "tags",
+      "tags=a": "tags",
+      "tags=:b": "tags",
+      "tags=a:b;": "tags",
+    };
+    for (const [query, parameter] of Object.entries(wrong)) {
+      const { errors } = await refused(await get(service, `/api/v1/instances?${query}`), 400);
+      assert.deepEqual(errors.map((fault) => fault.parameter), [parameter], query);
+    }
+  },
+});

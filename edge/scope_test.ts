@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { encodeUpload, SECOND_NS } from "@service/core";
+import { testOnEachStorage, testOnFile } from "./_storage.ts";
+import { get, makeUpload, newInstanceId, NOW_TS, post, refused, send } from "./_testing.ts";
+import { KNOWN_FOR_NS } from "./key_cache.ts";
+import { prefixOf } from "./keys.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./projects.ts";
+
+const LIST = "/api/v1/instances";
+const START = NOW_TS - 100;
+const making = () => ({ project: crypto.randomUUID(), name: "k", now_ns: 1n });
+const body = () =>
+  encodeUpload(makeUpload({ instance_id: newInstanceId(), from: START, to: START + 10 }));
+
+testOnEachStorage({
+  async "a key that reads does not write, and is told so"(service) {
+    const key = await createKey(service.db, { ...making(), scopes: ["read"] });
+    assert.equal((await get(service, LIST, key)).status, 200);
+    const { detail, errors } = await refused(await post({ ...service, key }, body()), 403);
+    assert.match(detail, /^Cannot write: the key svc_\w{8} lacks the scope write: it has read$/);
+    assert.deepEqual(errors.map(({ parameter }) => parameter), ["X-API-Key"]);
+  },
+
+  async "a key that writes does not read, and is told so"(service) {
+    const key = await createKey(service.db, { ...making(), scopes: ["write"] });
+    assert.equal((await post({ ...service, key }, body())).status, 200);
+    const { detail } = await refused(await get(service, LIST, key), 403);
+    assert.match(detail, /lacks the scope read/);
+  },
+
+  async "a key is valid until it expires"(service) {
+    const expires_ns = service.clock.now_ns + SECOND_NS;
+    const key = await createKey(service.db, { ...making(), expires_ns });
+    assert.equal((await get(service, LIST, key)).status, 200);
+    service.clock.now_ns = expires_ns;
+    await refused(await get(service, LIST, key), 401);
+  },
+
+  async "a key that is rotated works on until the overlap ends, the new one beyond"(service) {
+    const { clock } = service;
+    const making_this = making();
+    const old = await createKey(service.db, { ...making_this, scopes: ["read"] });
+    const rotation = { prefix: prefixOf(old)!, overlap_ns: 60n * SECOND_NS, now_ns: clock.now_ns };
+    const young = await rotateKey(service.db, rotation);
+    assert.ok(young && young !== old);
+    for (const key of [old, young]) assert.equal((await get(service, LIST, key)).status, 200);
+    clock.now_ns += 60n * SECOND_NS;
+    await refused(await get(service, LIST, old), 401);
+    assert.equal((await get(service, LIST, young)).status, 200);
+    await refused(await post({ ...service, key: young }, body()), 403);
+    assert.equal(await rotateKey(service.db, { ...rotation, now_ns: clock.now_ns }), null);
+    const [before, after] = (await listKeys(service.db)).filter(({ project }) =>
+      project === making_this.project
+    );
+    assert.deepEqual([before!.name, before!.scopes], [after!.name, after!.scopes]);
+  },
+});
+
+testOnFile("a key that was looked up stays known for five seconds", async (service) => {
+  assert.equal((await get(service, LIST)).status, 200);
+  await revokeKey(service.db, prefixOf(service.key)!, 1n);
+  service.clock.now_ns += KNOWN_FOR_NS - 1n;
+  assert.equal((await get(service, LIST)).status, 200);
+  service.clock.now_ns += 1n;
+  await refused(await get(service, LIST), 401);
+});
+
+testOnFile("a request with a known key costs no look-up of it", async (service) => {
+  await send(service, { instance_id: "0123456789ab", from: START, to: START + 10 });
+  await service.db.write(["ALTER TABLE keys RENAME TO hidden"]);
+  assert.equal((await get(service, LIST)).status, 200);
+});
+
+testOnFile(
+  "when a key was last used is stored later, and the newest use stays",
+  async (service) => {
+    const { keys } = service.service;
+    const lastUse = async () => (await listKeys(service.db))[0]!.last_used_ns;
+    const first = service.clock.now_ns;
+    await get(service, LIST);
+    assert.equal(await lastUse(), null);
+    await keys.storeLastUse();
+    assert.equal(await lastUse(), first);
+    service.clock.now_ns = first - 1n;
+    await get(service, LIST);
+    await keys.storeLastUse();
+    assert.equal(await lastUse(), first);
+  },
+);

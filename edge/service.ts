@@ -1,0 +1,45 @@
+import type { Databases } from "./databases.ts";
+import type { Service } from "./handler.ts";
+import { KeyCache } from "./key_cache.ts";
+import { Metrics } from "./metrics.ts";
+import { InstanceRoom, type Limits } from "./quotas.ts";
+import { RateLimit } from "./rate_limit.ts";
+
+/** What a service works with. */
+export interface ServiceOptions {
+  databases: Databases;
+  /** How long windows are kept. */
+  retention_days: number;
+  /** What a key may do. */
+  reads_per_second: number;
+  writes_per_second: number;
+  /** What a project may have that has no quotas of its own. */
+  quotas: Limits;
+  admin_token?: string;
+  metrics?: Metrics;
+  /** The time, epoch nanoseconds. */
+  now_ns?: () => bigint;
+}
+
+/** A service with nothing in its memory yet. */
+export function createService(options: ServiceOptions): Service {
+  const { reads_per_second, writes_per_second, metrics = new Metrics(), now_ns = clock, ...rest } =
+    options;
+  const now_ms = () => Number(now_ns() / 1_000_000n);
+  return {
+    ...rest,
+    now_ns,
+    metrics,
+    keys: new KeyCache(rest.databases.control, now_ns),
+    limits: {
+      read: new RateLimit({ per_second: reads_per_second, now_ms }),
+      write: new RateLimit({ per_second: writes_per_second, now_ms }),
+    },
+    instances: new InstanceRoom(),
+  };
+}
+
+/** The time, epoch nanoseconds. */
+export function clock(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
+}
