@@ -90,7 +90,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 /** The statement with those of `args` that it names: a server refuses further ones. */
 export function statement(sql: string, args: Record<string, InValue | undefined>): InStatement {
   let names = namesIn.get(sql);
-  if (!names) namesIn.set(sql, names = [...new Set(sql.match(/(?<=:)[a-z_]+/g))]);
+  if (!names) namesIn.set(sql, names = [...new Set(sql.match(/(?<=:)[a-z_0-9]+/g))]);
   const named: Record<string, InValue> = {};
   for (const name of names) named[name] = args[name] ?? null;
   return { sql, args: named };

@@ -3,34 +3,50 @@ import { decode, encode, refuse, ShapeError, type Upload, uploadShape } from "@s
 import { readBody } from "./body.ts";
 import { authenticate } from "./caller.ts";
 import { answer, type Handler } from "./handler.ts";
-import { storeWindow } from "./store.ts";
+import { layoutsOf } from "./layouts.ts";
+import { rollUpClosed } from "./rollup.ts";
+import { DIGEST_BYTES, storeWindow } from "./store.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
 export const ingest: Handler = async (c, { db, now_ns }) => {
   const caller = await authenticate(db, c.req.header("x-api-key"));
-  const { inflated, gzipped } = await readBody(c.req.raw);
-  const { window, final, tags, attributes, ...upload } = readUpload(inflated);
+  const body = await readBody(c.req.raw);
+  const { window, final, tags, attributes, ...upload } = readUpload(body);
+  const { from_ns, to_ns } = window;
+  const received_ns = now_ns();
+  const name = { project: caller.project, instance_id: upload.instance_id };
   const outcome = await storeWindow(db, {
     ...upload,
-    project: caller.project,
+    ...name,
     key: caller.key,
     tags: JSON.stringify(tags),
     attributes: JSON.stringify(attributes),
-    from_ns: window.from_ns,
-    to_ns: window.to_ns,
+    from_ns,
+    to_ns,
     final,
-    digest: new Uint8Array(createHash("sha256").update(inflated).digest()),
-    body: gzipped,
+    packed: await layoutsOf(db).packWindow(name, window),
+    digest: digestOf(body),
     errors: window.errors.length > 0 ? encode(window.errors) : null,
     error_count: window.errors.length,
-    received_ns: now_ns(),
+    received_ns,
   });
   if ("conflict" in outcome) {
     const { conflict: parameter, message } = outcome;
     throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
   }
-  return answer(c, outcome);
+  const { instance, ...answered } = outcome;
+  if (answered.stored && answered.watermark_ns >= to_ns) {
+    await rollUpClosed(db, { name, instance, received_ns, from_ns, to_ns }).catch(() => {
+      // The window is stored; the maintenance makes what is missing.
+    });
+  }
+  return answer(c, answered);
 };
+
+function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const digest = createHash("sha256").update(body).digest();
+  return new Uint8Array(digest.subarray(0, DIGEST_BYTES));
+}
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

@@ -87,6 +87,18 @@ export class Layout {
   }
 }
 
+/** The layout that has nothing. */
+export const NO_LAYOUT: Layout = new Layout({ series: [], frames: [], resources: [] });
+
+/** A key for each identity. */
+export function identityKeys({ series, frames, resources }: Identities): string[] {
+  return [
+    ...series.map((one) => `series ${seriesKey(one)}${bucketsKey(one.buckets)}`),
+    ...frames.map((name) => `frame ${name}`),
+    ...resources.map((one) => `resource ${fullKey(resourceKey(one), one)}`),
+  ];
+}
+
 /** The identity of a series. */
 export function identityOf(series: Series): SeriesIdentity {
   const { name, type, tags } = series;

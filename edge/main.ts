@@ -2,17 +2,23 @@
 
 import { createApp, type LogEntry } from "./app.ts";
 import { type Database, openDatabase } from "./database.ts";
+import { maintain } from "./maintenance.ts";
 import { migrate } from "./migrations.ts";
-import { purge, retainedFrom } from "./retention.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
-const PURGE_EVERY_MS = 3_600_000;
+const MAINTAIN_EVERY_MS = 3_600_000;
 
 // It would override the address below.
 Deno.env.delete("DENO_SERVE_ADDRESS");
 const settings = settingsOrExit();
 const { retention_days, hostname, port } = settings;
 const db = await databaseOrExit(settings);
+
+const stopping = new AbortController();
+// Deno Deploy starts a process for it where none runs; elsewhere there is none without a flag.
+const { cron } = Deno as { cron?: typeof Deno.cron };
+const hasCron = cron !== undefined;
+cron?.("maintenance", "17 * * * *", maintainAll);
 
 const app = createApp({ db, retention_days, log });
 const server = Deno.serve({
@@ -21,7 +27,6 @@ const server = Deno.serve({
   onListen: (address) => console.error(`listening on http://${hostname}:${address.port}`),
 }, app.fetch);
 
-const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => {
     stopping.abort();
@@ -29,19 +34,19 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-await removeOld();
-const timer = setInterval(removeOld, PURGE_EVERY_MS);
+await maintainAll();
+const timer = hasCron ? undefined : setInterval(maintainAll, MAINTAIN_EVERY_MS);
 await server.finished;
 clearInterval(timer);
 db[Symbol.dispose]();
 Deno.exit();
 
-async function removeOld(): Promise<void> {
+async function maintainAll(): Promise<void> {
   try {
-    const before_ns = retainedFrom(BigInt(Date.now()) * 1_000_000n, retention_days);
-    while (!stopping.signal.aborted && !await purge(db, before_ns));
+    const now_ns = BigInt(Date.now()) * 1_000_000n;
+    while (!stopping.signal.aborted && !await maintain(db, { now_ns, retention_days }));
   } catch (error) {
-    console.error(`Cannot remove old windows, will try again: ${error}`);
+    console.error(`Cannot roll up and remove old windows, will try again: ${error}`);
   }
 }
 

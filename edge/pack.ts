@@ -273,10 +273,12 @@ function readFrames(input: ColumnReader, layout: Layout): Map<string, FrameSum> 
 }
 
 function readResources(input: ColumnReader, layout: Layout, to_ns: bigint): Map<string, Resource> {
-  return new Map(readPlaces(input).map((place) => [layout.resourceKeys[place]!, {
-    ...layout.identities.resources[place]!,
-    last_seen_ts: seconds(to_ns) - input.value<number>(),
-  }]));
+  return new Map(
+    readPlaces(input).map((place) => [layout.resourceKeys[place]!, {
+      ...layout.identities.resources[place]!,
+      last_seen_ts: seconds(to_ns) - input.value<number>(),
+    }]),
+  );
 }
 
 function seconds(ns: bigint): number {

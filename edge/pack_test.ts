@@ -3,13 +3,10 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { encodeUpload, type Window } from "@service/core";
 import { uploads } from "../core/testdata/arbitrary.ts";
-import { Layout, packLayout, unpackLayout } from "./layout.ts";
+import { type Layout, NO_LAYOUT, packLayout, unpackLayout } from "./layout.ts";
 import { pack, unpack } from "./pack.ts";
 
 const RUNS = 300;
-
-/** A layout that lacks everything. */
-const NONE = new Layout({ series: [], frames: [], resources: [] });
 
 function stored(layout: Layout): Layout {
   return unpackLayout(packLayout(layout).body.buffer);
@@ -24,15 +21,15 @@ Deno.test("a window comes back as it was, whatever its layout knows of it", () =
     fc.property(uploads, uploads, ({ window }, { window: other }) => {
       const { from_ns, to_ns } = window;
       const expected = withoutErrors(window);
-      const alone = pack(window, NONE);
-      assert.deepEqual(unpack(alone.body, { layout: NONE, from_ns, to_ns }), expected);
+      const alone = pack(window, NO_LAYOUT);
+      assert.deepEqual(unpack(alone.body, { layout: NO_LAYOUT, from_ns, to_ns }), expected);
 
-      const known = stored(NONE.with(alone.strangers));
+      const known = stored(NO_LAYOUT.with(alone.strangers));
       const full = pack(window, known);
       assert.deepEqual(full.strangers, { series: [], frames: [], resources: [] });
       assert.deepEqual(unpack(full.body, { layout: known, from_ns, to_ns }), expected);
 
-      const foreign = stored(NONE.with(pack(other, NONE).strangers));
+      const foreign = stored(NO_LAYOUT.with(pack(other, NO_LAYOUT).strangers));
       const partly = pack(window, foreign);
       assert.deepEqual(unpack(partly.body, { layout: foreign, from_ns, to_ns }), expected);
     }),
@@ -43,7 +40,7 @@ Deno.test("a window comes back as it was, whatever its layout knows of it", () =
 Deno.test("equal layouts have one name", () => {
   fc.assert(
     fc.property(uploads, ({ window }) => {
-      const layout = NONE.with(pack(window, NONE).strangers);
+      const layout = NO_LAYOUT.with(pack(window, NO_LAYOUT).strangers);
       assert.deepEqual(packLayout(stored(layout)), packLayout(layout));
     }),
     { numRuns: 50 },
