@@ -40,7 +40,7 @@ export type Outcome =
 
 /**
  * Stores a window, unless it is stored already or contradicts what is, and removes the roll-ups that
- * lack it: all or nothing, in one round trip where the database has the layout it is packed by.
+ * lack it: all or nothing, in one round trip where it is new and the layout it is packed by is not.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
   const { final, packed: { layout, body }, ...rest } = window;
@@ -52,26 +52,26 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
     due_ns: window.received_ns + DUE_AFTER_NS,
     ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(window.to_ns, level)])),
   };
-  const storing = [
-    statement(INSERT_INSTANCE, args),
-    ...storingLayout(layout, window),
+  const isFirst = !layout.isStored;
+  const results = await db.write([
+    ...(isFirst ? [statement(INSERT_INSTANCE, args), ...storingLayout(layout, window)] : []),
     statement(INSERT_WINDOW, args),
     ...(window.errors === null ? [] : [statement(INSERT_ERRORS, args)]),
     statement(UPDATE_INSTANCE, args),
     statement(DELETE_ROLLUPS, args),
-    statement(STATE, args),
-  ];
-  const results = await db.write(storing);
-  const state = results.at(-1)!.rows[0]!;
-  const isStored = results.at(-3)!.rowsAffected > 0;
-  if (!isStored && layout.isStored && !state.has_layout) {
-    layout.isStored = false;
-    return await storeWindow(db, window);
-  }
+  ]);
   layout.isStored = true;
-  return isStored
-    ? { stored: true, watermark_ns: state.watermark_ns as bigint, instance: state.id as bigint }
-    : notStored(window, state);
+  const { rows: [stored] } = results.at(-2)!;
+  if (stored) return { stored: true, ...stored as unknown as StoredState };
+  const { rows: [state] } = await db.query(statement(STATE, args));
+  if (state?.has_layout) return notStored(window, state);
+  layout.isStored = false;
+  return await storeWindow(db, window);
+}
+
+interface StoredState {
+  watermark_ns: bigint;
+  instance: bigint;
 }
 
 /** Why nothing was stored. */
@@ -173,7 +173,8 @@ const UPDATE_INSTANCE = `UPDATE instances SET
     last_seen_ns = max(last_seen_ns, :to_ns),
     rolled_ns = min(rolled_ns, :from_ns),
     due_ns = min(due_ns, :due_ns)
-  WHERE ${THIS_INSTANCE} AND changes() > 0`;
+  WHERE ${THIS_INSTANCE} AND changes() > 0
+  RETURNING watermark_ns, id AS instance`;
 
 const DELETE_ROLLUPS = `DELETE FROM windows
   WHERE instance = (SELECT id FROM instances WHERE ${THIS_INSTANCE})
