@@ -40,8 +40,12 @@ export interface PackedWindow {
   layout: NewestLayout;
 }
 
-interface Known extends NewestLayout {
+/** A layout that need not be unpacked again. */
+export interface KnownLayout extends NewestLayout {
   layout: Layout;
+}
+
+interface Known extends KnownLayout {
   /** Identities that were met and that it lacks. */
   strangers: Set<string>;
   /** How many times a stranger came again: what a larger layout would have saved. */
@@ -80,6 +84,11 @@ export class Layouts {
     const known = await this.#find(name);
     if (!known) return await this.packWindow(name, window);
     return { body: pack(window, known.layout).body, layout: known };
+  }
+
+  /** The layout that the instance's windows are packed by, where it is at hand. */
+  known(name: InstanceName): KnownLayout | undefined {
+    return this.#known.get(keyOf(name));
   }
 
   async #find(name: InstanceName): Promise<Known | undefined> {

@@ -38,7 +38,7 @@ export async function readWindow(
     statement(AROUND, args),
     statement(NEWEST_ERRORS, args),
   ]);
-  const { window, stretches } = await mergePieces(pieces!.rows, start_ns);
+  const { window, stretches } = await mergePieces(pieces!.rows, { start_ns });
   window.errors = newest(
     errors!.rows.flatMap(({ entries }) => entryList.check(decode(entries as string))),
   );

@@ -28,8 +28,10 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   const args = { ...rest, start_ns, below: rest.level, most: most + 1 };
   const { rows } = await db.query(statement(PIECES, args));
   if (rows.length === 0 || rows.length > most) return false;
-  const { window, stretches } = await mergePieces(rows, start_ns);
-  const { body, layout } = await layoutsOf(db).packRollup(name, window);
+  const layouts = layoutsOf(db);
+  const known = layouts.known(name);
+  const { window, stretches } = await mergePieces(rows, { start_ns, known });
+  const { body, layout } = await layouts.packRollup(name, window);
   const results = await db.write([
     ...storingLayout(layout, { ...name, received_ns: options.received_ns }),
     statement(INSERT_ROLLUP, {
