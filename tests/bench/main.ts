@@ -7,6 +7,7 @@ import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
+import { benchStorage } from "./storage.ts";
 import { benchSupervisor } from "./supervisor.ts";
 
 const RESULTS = new URL("results.json", import.meta.url);
@@ -22,6 +23,7 @@ try {
     benchSupervisor,
     benchEndpoint,
     benchIngest,
+    benchStorage,
   ];
   for (const bench of benches) {
     for (const row of await bench(directory)) {
