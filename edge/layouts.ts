@@ -4,7 +4,7 @@ import { type Database, statement } from "./database.ts";
 import {
   type Identities,
   identityKeys,
-  Layout,
+  type Layout,
   NO_LAYOUT,
   packLayout,
   type StoredLayout,
