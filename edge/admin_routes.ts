@@ -124,9 +124,9 @@ function isOperator(c: RequestContext, admin_token: string): boolean {
 }
 
 async function read<T>(c: RequestContext, shape: Shape<T>): Promise<T> {
-  const { inflated } = await readBody(c.req.raw, MAX_BODY_BYTES);
+  const body = await readBody(c.req.raw, MAX_BODY_BYTES);
   try {
-    return shape.check(decode(utf8.decode(inflated)));
+    return shape.check(decode(utf8.decode(body)));
   } catch (error) {
     const [parameter, message] = error instanceof ShapeError && error.path
       ? [error.path, error.fault]

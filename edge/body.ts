@@ -1,20 +1,14 @@
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES, type Refusal, refuse } from "@service/core";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** An uploaded body, both ways. */
-export interface Body {
-  inflated: Uint8Array;
-  gzipped: Bytes;
-}
-
 /**
- * An uploaded JSON body.
+ * An uploaded JSON body, inflated.
  *
  * @throws {Refusal} 400 for another type or encoding or broken gzip, 413 for too many bytes.
  */
-export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Promise<Body> {
+export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Promise<Uint8Array> {
   const { headers } = request;
   const type = headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type)) {
@@ -25,11 +19,11 @@ export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Prom
     throw badHeader("Content-Encoding", "gzip or identity", encoding);
   }
   const sent = await readUpTo(limit, request);
-  if (encoding === "identity") return { inflated: sent, gzipped: new Uint8Array(gzipSync(sent)) };
+  if (encoding === "identity") return sent;
   try {
     // Synchronous: reading the text takes far longer anyway, and the other way fails in Deno 2.5
     // on bodies of several MiB.
-    return { inflated: gunzipSync(sent, { maxOutputLength: MAX_INFLATED_BYTES }), gzipped: sent };
+    return gunzipSync(sent, { maxOutputLength: MAX_INFLATED_BYTES });
   } catch (error) {
     if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {
       throw tooLarge(MAX_INFLATED_BYTES, "inflated");

@@ -63,6 +63,7 @@ function counted(db: Database, facts: RequestFacts, metrics: Metrics): Database 
     metrics.rows += rows;
   };
   return {
+    itself: db.itself,
     async query(statement) {
       const result = await db.query(statement);
       count(result.rows.length);

@@ -4,6 +4,8 @@ import { WriteQueue } from "./write_queue.ts";
 
 /** A libSQL database: an embedded file or a server. Integers are `bigint`. */
 export interface Database extends Disposable {
+  /** The open database, where this is what one request sees of it. */
+  readonly itself: Database;
   /** Result of one statement that reads. */
   query(statement: InStatement): Promise<ResultSet>;
   /** Results of statements that all read the same state: one round trip. */
@@ -66,6 +68,10 @@ export class OpenDatabase implements Database {
     );
   }
 
+  get itself(): Database {
+    return this;
+  }
+
   /** Writes that wait for their turn. */
   get waitingWrites(): number {
     return this.#writes.depth;
@@ -115,7 +121,7 @@ export class OpenDatabase implements Database {
 /** The statement with those of `args` that it names: a server refuses further ones. */
 export function statement(sql: string, args: Record<string, InValue | undefined>): InStatement {
   let names = namesIn.get(sql);
-  if (!names) namesIn.set(sql, names = [...new Set(sql.match(/(?<=:)[a-z_]+/g))]);
+  if (!names) namesIn.set(sql, names = [...new Set(sql.match(/(?<=:)[a-z_0-9]+/g))]);
   const named: Record<string, InValue> = {};
   for (const name of names) named[name] = args[name] ?? null;
   return { sql, args: named };

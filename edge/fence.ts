@@ -49,6 +49,10 @@ export async function raise(db: Database, tables: Table[], project: bigint): Pro
   );
 }
 
+/** The condition that writes to the project of a row of `instances` are refused. */
+export const IS_FENCED = `EXISTS (SELECT 1 FROM sqlite_schema
+  WHERE type = 'trigger' AND name GLOB 'fence_' || instances.project || '_*')`;
+
 /** Ends what {@linkcode record} began. */
 export function stopRecording(db: Database, project: bigint): Promise<void> {
   return drop(db, project, `moving_${project}_*`);

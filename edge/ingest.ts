@@ -3,39 +3,56 @@ import { decode, encode, refuse, ShapeError, type Upload, uploadShape } from "@s
 import { readBody } from "./body.ts";
 import { authenticate } from "./caller.ts";
 import { answer, type Handler } from "./handler.ts";
+import { layoutsOf } from "./layouts.ts";
 import { expectFewSeries, quotasOf } from "./quotas.ts";
-import { storeWindow } from "./store.ts";
+import { rollUpClosed } from "./rollup.ts";
+import { DIGEST_BYTES, storeWindow } from "./store.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
 export const ingest: Handler = async (c, service) => {
   using caller = await authenticate(c, service, "write");
-  const quotas = quotasOf(caller.project, service.quotas);
-  const { inflated, gzipped } = await readBody(c.req.raw, quotas.max_body_bytes);
-  const { window, final, tags, attributes, ...upload } = readUpload(inflated);
+  const { db, project, key } = caller;
+  const quotas = quotasOf(project, service.quotas);
+  const body = await readBody(c.req.raw, quotas.max_body_bytes);
+  const { window, final, tags, attributes, ...upload } = readUpload(body);
   expectFewSeries(window, quotas);
   await service.instances.expectRoom(caller, upload.instance_id, quotas);
-  const outcome = await storeWindow(caller.db, {
+  const { from_ns, to_ns } = window;
+  const received_ns = service.now_ns();
+  const name = { project: project.id, instance_id: upload.instance_id };
+  const outcome = await storeWindow(db, {
     ...upload,
-    project: caller.project.id,
-    key: caller.key.name,
+    ...name,
+    key: key.name,
     tags: JSON.stringify(tags),
     attributes: JSON.stringify(attributes),
-    from_ns: window.from_ns,
-    to_ns: window.to_ns,
+    from_ns,
+    to_ns,
     final,
-    digest: new Uint8Array(createHash("sha256").update(inflated).digest()),
-    body: gzipped,
+    packed: await layoutsOf(db).packWindow(name, window),
+    digest: digestOf(body),
     errors: window.errors.length > 0 ? encode(window.errors) : null,
     error_count: window.errors.length,
-    received_ns: service.now_ns(),
+    received_ns,
   });
   if ("conflict" in outcome) {
     const { conflict: parameter, message } = outcome;
     throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
   }
-  service.metrics.windows[outcome.stored ? "stored" : "duplicate"]++;
-  return answer(c, outcome);
+  const { instance, ...answered } = outcome;
+  service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
+  if (answered.stored && answered.watermark_ns >= to_ns) {
+    await rollUpClosed(db, { name, instance, received_ns, from_ns, to_ns }).catch(() => {
+      // The window is stored; the maintenance makes what is missing.
+    });
+  }
+  return answer(c, answered);
 };
+
+function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const digest = createHash("sha256").update(body).digest();
+  return new Uint8Array(digest.subarray(0, DIGEST_BYTES));
+}
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

@@ -2,13 +2,13 @@
 
 import { createApp, type LogEntry } from "./app.ts";
 import { type Databases, openDatabases } from "./databases.ts";
+import { maintain } from "./maintenance.ts";
 import { Metrics } from "./metrics.ts";
 import { places } from "./projects.ts";
-import { purge, retainedFrom } from "./retention.ts";
 import { clock, createService } from "./service.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
-const PURGE_EVERY_MS = 3_600_000;
+const MAINTAIN_EVERY_MS = 3_600_000;
 const TIDY_EVERY_MS = 60_000;
 /** Deno Deploy kills what has not ended five seconds after it was told to. */
 const LONGEST_END_MS = 4_000;
@@ -25,8 +25,9 @@ const stopping = new AbortController();
 
 const timers = [setInterval(tidy, TIDY_EVERY_MS)];
 const { cron } = Deno as { cron?: (name: string, schedule: string, work: () => unknown) => void };
-if (cron) cron("remove old windows", "17 * * * *", removeOld);
-else timers.push(setInterval(removeOld, PURGE_EVERY_MS));
+// Deno Deploy starts a process for it where none runs; elsewhere there is none without a flag.
+if (cron) cron("maintenance", "17 * * * *", maintainAll);
+else timers.push(setInterval(maintainAll, MAINTAIN_EVERY_MS));
 
 const server = Deno.serve({
   hostname,
@@ -36,7 +37,7 @@ const server = Deno.serve({
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, stop);
 
-await removeOld();
+await maintainAll();
 await server.finished;
 for (const timer of timers) clearInterval(timer);
 await tidy();
@@ -60,15 +61,15 @@ async function tidy(): Promise<void> {
   }
 }
 
-async function removeOld(): Promise<void> {
-  const before_ns = retainedFrom(clock(), retention_days);
+async function maintainAll(): Promise<void> {
+  const options = { now_ns: clock(), retention_days };
   try {
     for (const place of [{ id: 0n, database_url: null }, ...await places(databases.control)]) {
       using lease = await databases.lease(place);
-      while (!stopping.signal.aborted && !await purge(lease.db, before_ns));
+      while (!stopping.signal.aborted && !await maintain(lease.db, options));
     }
   } catch (error) {
-    console.error(`Cannot remove old windows, will try again: ${error}`);
+    console.error(`Cannot roll up and remove old windows, will try again: ${error}`);
   }
 }
 

@@ -115,4 +115,52 @@ export const MIGRATIONS: string[][] = [
     ) STRICT`,
     "CREATE TABLE moves (project INTEGER PRIMARY KEY, token TEXT NOT NULL) STRICT",
   ],
+  [
+    // What the windows of an instance have in common, named by its content.
+    `CREATE TABLE layouts (
+      id INTEGER PRIMARY KEY,
+      instance INTEGER NOT NULL REFERENCES instances,
+      hash BLOB NOT NULL,
+      received_ns INTEGER NOT NULL,
+      body BLOB NOT NULL,
+      UNIQUE (instance, hash)
+    ) STRICT`,
+    // Windows as they came, of level 0, and roll-ups: all windows that end in the aligned span of
+    // so many seconds that ends at end_ns, merged into one.
+    `CREATE TABLE pieces (
+      id INTEGER PRIMARY KEY,
+      instance INTEGER NOT NULL REFERENCES instances,
+      level INTEGER NOT NULL,
+      end_ns INTEGER NOT NULL,
+      from_ns INTEGER NOT NULL,
+      to_ns INTEGER NOT NULL,
+      layout INTEGER,
+      digest BLOB,
+      holes TEXT,
+      body BLOB NOT NULL,
+      UNIQUE (instance, level, end_ns)
+    ) STRICT`,
+    `CREATE TABLE errors (
+      id INTEGER PRIMARY KEY,
+      instance INTEGER NOT NULL REFERENCES instances,
+      to_ns INTEGER NOT NULL,
+      entries TEXT NOT NULL,
+      count INTEGER NOT NULL,
+      UNIQUE (instance, to_ns)
+    ) STRICT`,
+    `INSERT INTO pieces (id, instance, level, end_ns, from_ns, to_ns, digest, body)
+      SELECT id, instance, 0, to_ns, from_ns, to_ns, substr(digest, 1, 16), body FROM windows`,
+    `INSERT INTO errors (instance, to_ns, entries, count)
+      SELECT instance, to_ns, errors, error_count FROM windows WHERE error_count > 0`,
+    "DROP TABLE windows",
+    "ALTER TABLE pieces RENAME TO windows",
+    "CREATE INDEX windows_by_age ON windows (end_ns)",
+    "CREATE INDEX errors_by_age ON errors (to_ns)",
+    "ALTER TABLE instances ADD COLUMN rolled_ns INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE instances ADD COLUMN condensed_ns INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE instances ADD COLUMN condensed_minutes_ns INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE instances ADD COLUMN given_up_ns INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE instances ADD COLUMN due_ns INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX instances_by_due ON instances (due_ns)",
+  ],
 ];

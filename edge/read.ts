@@ -1,79 +1,90 @@
-import { gunzipSync } from "node:zlib";
 import {
-  absorb,
   decode,
-  emptyWindow,
+  type ErrorEntry,
   errorEntry,
   list,
   MAX_ERRORS,
   newest,
-  uploadShape,
+  secondsFromNs,
   type Window,
 } from "@service/core";
 import { type Database, statement } from "./database.ts";
-import { gapsIn, type Stretch, warningOf } from "./gaps.ts";
+import { gapsIn, warningOf } from "./gaps.ts";
 import type { StoredInstance } from "./instance.ts";
+import { mergePieces, PIECES } from "./pieces.ts";
 import type { Span } from "./span.ts";
+import { ANY_LEVEL, TILING } from "./tiling.ts";
 
 /**
- * The merge of all windows that end in the span, with the newest errors up to its end and a warning
- * for what never arrived: one round trip.
+ * The merge of all windows that end in the span, with the newest errors up to its end and warnings
+ * for what never arrived and for what is kept too coarsely to be cut where the span is: one round trip.
  */
 export async function readWindow(
   db: Database,
   instance: StoredInstance,
-  { start_ns, payload_ns }: Span,
+  span: Span,
 ): Promise<Window> {
-  const args = { instance: instance.id, start_ns, payload_ns, max_errors: MAX_ERRORS };
-  const [windows, next, errors] = await db.read([
-    statement(WINDOWS_IN_SPAN, args),
-    statement(NEXT_WINDOW, args),
+  const { start_ns, payload_ns } = span;
+  const args = {
+    instance: instance.id,
+    start_ns,
+    end_ns: payload_ns,
+    below: ANY_LEVEL,
+    most: -1,
+    max_errors: MAX_ERRORS,
+  };
+  const [pieces, around, errors] = await db.read([
+    statement(PIECES, args),
+    statement(AROUND, args),
     statement(NEWEST_ERRORS, args),
   ]);
-  const merged = emptyWindow(start_ns);
-  for (const [i, { body }] of windows!.rows.entries()) {
-    if (i % WINDOWS_AT_ONCE === WINDOWS_AT_ONCE - 1) await othersTurn();
-    absorb(merged, unpack(body as ArrayBuffer));
-  }
-  merged.errors = newest(
-    errors!.rows.flatMap(({ errors }) => entries.check(decode(errors as string))),
+  const { window, stretches } = await mergePieces(pieces!.rows, { start_ns });
+  window.errors = newest(
+    errors!.rows.flatMap(({ entries }) => entryList.check(decode(entries as string))),
   );
-  const spans = windows!.rows as unknown as Stretch[];
-  const after_ns = next!.rows[0]?.from_ns as bigint | undefined ?? spans.at(-1)?.to_ns ?? 0n;
-  const gaps = gapsIn(spans, {
-    from_ns: start_ns > instance.start_ns ? start_ns : instance.start_ns,
-    to_ns: after_ns < payload_ns ? after_ns : payload_ns,
+  const tiled = around!.rows[0]! as unknown as Around;
+  const after_ns = tiled.next_ns ?? stretches.at(-1)?.to_ns ?? 0n;
+  const gaps = gapsIn(stretches, {
+    from_ns: tiled.start_ns > instance.start_ns ? tiled.start_ns : instance.start_ns,
+    to_ns: after_ns < tiled.end_ns ? after_ns : tiled.end_ns,
   });
-  if (gaps.length > 0) merged.errors.push(warningOf(gaps, payload_ns));
-  return merged;
+  if (gaps.length > 0) window.errors.push(warningOf(gaps, payload_ns));
+  if (tiled.start_ns !== start_ns || tiled.end_ns !== payload_ns) {
+    window.errors.push(coarser(tiled, payload_ns));
+  }
+  return window;
 }
 
-/** Windows that are merged before other requests get their turn. */
-const WINDOWS_AT_ONCE = 16;
+/** The span as what is kept can be cut, and where the first window after it starts. */
+interface Around {
+  start_ns: bigint;
+  end_ns: bigint;
+  /** Possibly inside the span, whose end is no gap then. */
+  next_ns: bigint | null;
+}
 
-const WINDOWS_IN_SPAN = `SELECT from_ns, to_ns, body FROM windows
-  WHERE instance = :instance AND to_ns > :start_ns AND to_ns <= :payload_ns ORDER BY to_ns`;
-
-/** Where the first window after the span starts: possibly inside it, which is no gap then. */
-const NEXT_WINDOW = `SELECT from_ns FROM windows
-  WHERE instance = :instance AND to_ns > :payload_ns ORDER BY to_ns LIMIT 1`;
+const AROUND = `${TILING} SELECT start_ns, end_ns, (
+    SELECT min(w.from_ns) FROM levels l JOIN windows w ON w.id = (
+      SELECT id FROM windows WHERE instance = :instance AND level = l.level
+        AND end_ns >= span.end_ns + l.length_ns ORDER BY end_ns LIMIT 1
+    ) WHERE l.level < :below
+  ) AS next_ns FROM span`;
 
 /** Rows with errors, the newest, until they hold enough. */
-const NEWEST_ERRORS = `SELECT errors FROM windows WHERE instance = :instance AND to_ns IN (
-  SELECT to_ns FROM (
-    SELECT to_ns, sum(error_count) OVER (ORDER BY to_ns DESC) - error_count AS newer FROM windows
-    WHERE instance = :instance AND to_ns <= :payload_ns AND error_count > 0
-    ORDER BY to_ns DESC LIMIT :max_errors
-  ) WHERE newer < :max_errors
-)`;
+const NEWEST_ERRORS = `SELECT entries FROM (
+  SELECT entries, sum(count) OVER (ORDER BY to_ns DESC) - count AS newer FROM errors
+  WHERE instance = :instance AND to_ns <= :end_ns
+  ORDER BY to_ns DESC LIMIT :max_errors
+) WHERE newer < :max_errors`;
 
-const entries = list(errorEntry);
-const utf8 = new TextDecoder();
+const entryList = list(errorEntry);
 
-function unpack(body: ArrayBuffer): Window {
-  return uploadShape.check(decode(utf8.decode(gunzipSync(body)))).window;
-}
-
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
+function coarser({ start_ns, end_ns }: Around, log_ns: bigint): ErrorEntry {
+  return {
+    level: "warning",
+    message: `what is this old is kept in longer steps: the totals are those from ` +
+      `${secondsFromNs(start_ns)} to ${secondsFromNs(end_ns)} (epoch seconds)`,
+    exception: "",
+    log_ns,
+  };
 }

@@ -4,7 +4,7 @@ import { type Database, statement } from "./database.ts";
 /** Nanoseconds in a day. */
 export const DAY_NS: bigint = 86_400n * SECOND_NS;
 
-/** Rows removed in one write, so that no other write waits long. */
+/** Rows of each kind that are removed in one write, so that no other write waits long. */
 export const PURGE_ROWS = 1_000;
 
 /** The instant before which nothing is kept. */
@@ -13,23 +13,24 @@ export function retainedFrom(now_ns: bigint, retention_days: number): bigint {
 }
 
 /**
- * Removes windows that ended at or before `before_ns`, and instances that have none left and were
+ * Removes what ended at or before `before_ns`, and instances that have nothing left and were
  * silent since: at most {@linkcode PURGE_ROWS} of each. Says whether that was all.
  */
 export async function purge(db: Database, before_ns: bigint): Promise<boolean> {
   const args = { before_ns, rows: PURGE_ROWS };
-  const results = await db.write([
-    statement(
-      `DELETE FROM windows WHERE id IN
-        (SELECT id FROM windows WHERE to_ns <= :before_ns LIMIT :rows)`,
-      args,
-    ),
-    statement(
-      `DELETE FROM instances WHERE id IN
-        (SELECT id FROM instances i WHERE last_seen_ns <= :before_ns AND received_ns <= :before_ns
-          AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = i.id) LIMIT :rows)`,
-      args,
-    ),
-  ]);
+  const results = await db.write(PURGE.map((sql) => statement(sql, args)));
   return results.every(({ rowsAffected }) => rowsAffected < PURGE_ROWS);
 }
+
+const GONE = `SELECT id FROM instances i WHERE last_seen_ns <= :before_ns
+  AND received_ns <= :before_ns AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = i.id)
+  AND NOT EXISTS (SELECT 1 FROM errors WHERE instance = i.id) LIMIT :rows`;
+
+const PURGE = [
+  `DELETE FROM windows WHERE id IN
+    (SELECT id FROM windows WHERE end_ns <= :before_ns LIMIT :rows)`,
+  `DELETE FROM errors WHERE id IN
+    (SELECT id FROM errors WHERE to_ns <= :before_ns LIMIT :rows)`,
+  `DELETE FROM layouts WHERE instance IN (${GONE})`,
+  `DELETE FROM instances WHERE id IN (${GONE})`,
+];

@@ -1,5 +1,8 @@
 import type { Row } from "@libsql/client";
+import { SECOND_NS } from "@service/core";
 import { type Database, statement } from "./database.ts";
+import { type PackedWindow, storingLayout } from "./layouts.ts";
+import { LEVELS, spanEnd } from "./levels.ts";
 
 /** One window of an instance, as it is stored. */
 export interface WindowToStore {
@@ -17,36 +20,64 @@ export interface WindowToStore {
   from_ns: bigint;
   to_ns: bigint;
   final: boolean;
-  /** The upload it came in, gzip. */
-  body: Uint8Array<ArrayBuffer>;
-  /** SHA-256 of the upload, inflated. */
+  packed: PackedWindow;
+  /** Start of the SHA-256 of the upload, inflated. */
   digest: Uint8Array<ArrayBuffer>;
-  /** The window's errors once more: JSON, or `null` for none. */
+  /** The window's errors: JSON, or `null` for none. */
   errors: string | null;
   error_count: number;
   /** By the clock of the service. */
   received_ns: bigint;
 }
 
+/** Bytes of a digest. */
+export const DIGEST_BYTES = 16;
+
 /** What became of a window. */
 export type Outcome =
-  | { stored: boolean; watermark_ns: bigint }
+  | { stored: boolean; watermark_ns: bigint; instance: bigint }
   | { conflict: "start_ns" | "window" | "final"; message: string };
 
-/** Stores a window, unless it is stored already or contradicts what is: one round trip, all or nothing. */
+/**
+ * Stores a window, unless it is stored already or contradicts what is, and removes the roll-ups that
+ * lack it: all or nothing, in one round trip where it is new and the layout it is packed by is not.
+ */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
-  const { final, ...rest } = window;
-  const args = { ...rest, final_ns: final ? window.to_ns : null };
-  const results = await db.write(STATEMENTS.map((sql) => statement(sql, args)));
-  const state = results.at(-1)!.rows[0]!;
-  return results[1]!.rowsAffected > 0
-    ? { stored: true, watermark_ns: state.watermark_ns as bigint }
-    : unchanged(window, state);
+  const { final, packed: { layout, body }, ...rest } = window;
+  const args = {
+    ...rest,
+    body,
+    hash: layout.hash,
+    final_ns: final ? window.to_ns : null,
+    due_ns: window.received_ns + DUE_AFTER_NS,
+    ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(window.to_ns, level)])),
+  };
+  const isFirst = !layout.isStored;
+  const results = await db.write([
+    ...(isFirst ? [statement(INSERT_INSTANCE, args), ...storingLayout(layout, window)] : []),
+    statement(INSERT_WINDOW, args),
+    ...(window.errors === null ? [] : [statement(INSERT_ERRORS, args)]),
+    statement(UPDATE_INSTANCE, args),
+    statement(DELETE_ROLLUPS, args),
+  ]);
+  layout.isStored = true;
+  const { rows: [stored] } = results.at(-2)!;
+  if (stored) return { stored: true, ...stored as unknown as StoredState };
+  const { rows: [state] } = await db.query(statement(STATE, args));
+  if (state?.has_layout) return notStored(window, state);
+  layout.isStored = false;
+  return await storeWindow(db, window);
+}
+
+interface StoredState {
+  watermark_ns: bigint;
+  instance: bigint;
 }
 
 /** Why nothing was stored. */
-function unchanged({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
+function notStored({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
   const watermark_ns = state.watermark_ns as bigint;
+  const unchanged = { stored: false, watermark_ns, instance: state.id as bigint };
   if (state.start_ns !== start_ns) {
     return {
       conflict: "start_ns",
@@ -56,7 +87,7 @@ function unchanged({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: R
   if (state.from_ns !== null) {
     const sameSpan = state.from_ns === from_ns && state.to_ns === to_ns;
     if (sameSpan && equal(new Uint8Array(state.digest as ArrayBuffer), digest)) {
-      return { stored: false, watermark_ns };
+      return unchanged;
     }
     const stored = `(${state.from_ns}, ${state.to_ns}]`;
     return {
@@ -66,11 +97,20 @@ function unchanged({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: R
         : `overlaps the one stored for the span ${stored}`,
     };
   }
-  // Below the watermark all has come: what is not there any more was removed for its age.
-  if (from_ns < watermark_ns) return { stored: false, watermark_ns };
+  if (from_ns < (state.given_up_ns as bigint)) return tooLate(state.given_up_ns as bigint);
+  // Below the watermark all has come: what is not there any more was summed up or removed for its age.
+  if (from_ns < watermark_ns) return unchanged;
+  if (to_ns <= (state.condensed_ns as bigint)) return tooLate(state.condensed_ns as bigint);
   return {
     conflict: "final",
     message: "contradicts the instance's last window: none may lie after the final one",
+  };
+}
+
+function tooLate(at_ns: bigint): Outcome {
+  return {
+    conflict: "window",
+    message: `is too late: all up to ${at_ns} was summed up, as the instance was silent for long`,
   };
 }
 
@@ -78,47 +118,72 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
+/** When an instance that has reported is looked at by the maintenance at the latest. */
+const DUE_AFTER_NS = 3_600n * SECOND_NS;
+
 const THIS_INSTANCE = "project = :project AND instance_id = :instance_id";
 
 /** Stored windows never overlap: only the first that ends after `from_ns` can overlap a new one. */
-const NEXT_WINDOW = `SELECT from_ns FROM windows
-  WHERE instance = i.id AND to_ns > :from_ns ORDER BY to_ns LIMIT 1`;
+const NEXT_WINDOW = (column: string) =>
+  `SELECT ${column} FROM windows
+  WHERE instance = i.id AND level = 0 AND end_ns > :from_ns ORDER BY end_ns LIMIT 1`;
 
 /** A late window says nothing new about the instance. */
 const IF_NEWEST = (column: string) =>
   `${column} = iif(:to_ns >= last_seen_ns, :${column}, ${column})`;
 
-/** `changes() > 0`: only if the window before was new. */
-const STATEMENTS = [
-  `INSERT INTO instances (project, instance_id, key, tags, attributes, profiler_version,
-      start_ns, watermark_ns, last_seen_ns, received_ns)
-    VALUES (:project, :instance_id, :key, :tags, :attributes, :profiler_version,
-      :start_ns, :start_ns, :to_ns, :received_ns)
-    ON CONFLICT DO NOTHING`,
-  `INSERT INTO windows (instance, from_ns, to_ns, digest, body, errors, error_count)
-    SELECT id, :from_ns, :to_ns, :digest, :body, :errors, :error_count FROM instances i
-    WHERE ${THIS_INSTANCE} AND start_ns = :start_ns AND watermark_ns <= :from_ns
-      AND (final_ns IS NULL OR :to_ns <= final_ns)
-      AND (:final_ns IS NULL OR last_seen_ns <= :to_ns)
-      AND coalesce((${NEXT_WINDOW}) >= :to_ns, TRUE)`,
-  `UPDATE instances SET
-      received_ns = :received_ns,
-      final_ns = coalesce(final_ns, :final_ns),
-      watermark_ns = (
-        WITH RECURSIVE chain (end_ns) AS (
-          SELECT instances.watermark_ns
-          UNION ALL
-          SELECT to_ns FROM windows, chain WHERE instance = instances.id AND from_ns = end_ns
+const INSERT_INSTANCE = `INSERT INTO instances (project, instance_id, key, tags, attributes,
+    profiler_version, start_ns, watermark_ns, last_seen_ns, received_ns, rolled_ns, due_ns)
+  VALUES (:project, :instance_id, :key, :tags, :attributes,
+    :profiler_version, :start_ns, :start_ns, :to_ns, :received_ns, :start_ns, :due_ns)
+  ON CONFLICT DO NOTHING`;
+
+const INSERT_WINDOW = `INSERT INTO windows
+    (instance, level, end_ns, from_ns, to_ns, digest, layout, body)
+  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, l.id, :body FROM instances i
+  JOIN layouts l ON l.instance = i.id AND l.hash = :hash
+  WHERE ${THIS_INSTANCE} AND start_ns = :start_ns AND watermark_ns <= :from_ns
+    AND condensed_ns < :to_ns
+    AND (final_ns IS NULL OR :to_ns <= final_ns)
+    AND (:final_ns IS NULL OR last_seen_ns <= :to_ns)
+    AND coalesce((${NEXT_WINDOW("from_ns")}) >= :to_ns, TRUE)`;
+
+/** `changes() > 0`, here and below: only if the window was new. */
+const INSERT_ERRORS = `INSERT INTO errors (instance, to_ns, entries, count)
+  SELECT id, :to_ns, :errors, :error_count FROM instances WHERE ${THIS_INSTANCE} AND changes() > 0`;
+
+const UPDATE_INSTANCE = `UPDATE instances SET
+    received_ns = :received_ns,
+    final_ns = coalesce(final_ns, :final_ns),
+    watermark_ns = (
+      WITH RECURSIVE chain (end_ns) AS (
+        SELECT instances.watermark_ns
+        UNION ALL
+        SELECT w.to_ns FROM chain JOIN windows w ON w.from_ns <= chain.end_ns AND w.id = (
+          SELECT id FROM windows WHERE instance = instances.id AND level = 0
+            AND windows.end_ns > chain.end_ns ORDER BY windows.end_ns LIMIT 1
         )
-        SELECT max(end_ns) FROM chain
-      ),
-      ${IF_NEWEST("key")},
-      ${IF_NEWEST("tags")},
-      ${IF_NEWEST("attributes")},
-      ${IF_NEWEST("profiler_version")},
-      last_seen_ns = max(last_seen_ns, :to_ns)
-    WHERE ${THIS_INSTANCE} AND changes() > 0`,
-  `SELECT i.start_ns, i.watermark_ns, w.from_ns, w.to_ns, w.digest FROM instances i
-    LEFT JOIN windows w ON w.instance = i.id AND w.from_ns < :to_ns AND w.from_ns = (${NEXT_WINDOW})
-    WHERE ${THIS_INSTANCE}`,
-];
+      )
+      SELECT max(end_ns) FROM chain
+    ),
+    ${IF_NEWEST("key")},
+    ${IF_NEWEST("tags")},
+    ${IF_NEWEST("attributes")},
+    ${IF_NEWEST("profiler_version")},
+    last_seen_ns = max(last_seen_ns, :to_ns),
+    rolled_ns = min(rolled_ns, :from_ns),
+    due_ns = min(due_ns, :due_ns)
+  WHERE ${THIS_INSTANCE} AND changes() > 0
+  RETURNING watermark_ns, id AS instance`;
+
+const DELETE_ROLLUPS = `DELETE FROM windows
+  WHERE instance = (SELECT id FROM instances WHERE ${THIS_INSTANCE})
+    AND (level, end_ns) IN (VALUES ${LEVELS.map((level) => `(${level}, :end_${level}_ns)`)})
+    AND changes() > 0`;
+
+const STATE =
+  `SELECT i.id, i.start_ns, i.watermark_ns, i.given_up_ns, i.condensed_ns, w.from_ns, w.to_ns, w.digest,
+    EXISTS (SELECT 1 FROM layouts WHERE instance = i.id AND hash = :hash) AS has_layout
+  FROM instances i
+  LEFT JOIN windows w ON w.from_ns < :to_ns AND w.id = (${NEXT_WINDOW("id")})
+  WHERE ${THIS_INSTANCE}`;

@@ -152,7 +152,7 @@ for (const [text, config, found] of CONFIGS) {
   Deno.test(`${text} --config of ${JSON.stringify(config)} is read`, () => {
     const command = [...text.split(" "), "--config", "c.yaml"];
     const launched = launch(command, { readText: (path) => path === "c.yaml" ? config : null });
-    if (typeof found === "string") assert(launched.url?.endsWith(found), launched.url);
+    if (typeof found === "string") assert(launched.url?.endsWith(found), launched.url ?? "no URL");
     else assert.match(launched.why!, found);
     assert.deepEqual(launched.command, command);
   });

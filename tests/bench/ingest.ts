@@ -1,46 +1,71 @@
-/** The hosted API: windows taken per second, on the embedded file. */
+/** The hosted API: windows taken per second, on the embedded file and on a libSQL server. */
 
 import { encodeUpload } from "@service/core";
 import { createClient } from "@libsql/client";
+import { startProcess } from "../../edge/_process.ts";
+import { startServer } from "../../edge/_storage.ts";
+import { newKey } from "../../edge/_testing.ts";
+import { openDatabase } from "../../edge/database.ts";
 import { gzip } from "../../local/gzip.ts";
-import { startHosted } from "../stack.ts";
 import { load } from "./load.ts";
 import type { Row } from "./row.ts";
 import { sampleUpload } from "./samples.ts";
 
 const SERIES = 300;
-const UPLOADERS = 32;
-const WINDOWS = 6_000;
+const SECONDS = 2.5;
+
+/** Uploaders at once, with the windows ready for them and what must be reached a second. */
+const LOADS = [
+  { uploaders: 1, windows: 3_000 },
+  { uploaders: 8, windows: 6_000 },
+  { uploaders: 64, windows: 8_000, file: 1_000, sqld: 600 },
+];
 
 /** Figures of `POST /api/v1/ingest` with windows of 300 series. */
 export async function benchIngest(directory: string): Promise<Row[]> {
-  const bodies = await Promise.all(Array.from({ length: WINDOWS }, (_, i) => {
-    const instance = (i % UPLOADERS).toString(16).padStart(12, "0");
-    return gzip(encodeUpload(sampleUpload(instance, SERIES, Math.floor(i / UPLOADERS))));
-  }));
-  await using hosted = await startHosted(directory);
+  const file = `file:${directory}/ingest.db`;
+  const rows = await benchOn(file, "file");
+  const bodies = await bodiesOf(0, 1_000);
+  const what = "bare inserts of the same bytes, one a transaction";
+  const beside = { what, figure: await bareInserts(`file:${directory}/bare.db`, bodies) };
+  for (const row of rows) if (row.target) row.beside = beside;
+  if (Deno.build.target !== "x86_64-unknown-linux-gnu") return rows;
+  await using server = await startServer();
+  return [...rows, ...await benchOn(server.url, "sqld")];
+}
+
+async function benchOn(url: string, where: "file" | "sqld"): Promise<Row[]> {
+  await using hosted = await startProcess(url);
+  using db = await openDatabase({ url });
   const headers = {
-    "x-api-key": hosted.key,
+    "x-api-key": await newKey(db),
     "content-type": "application/json",
     "content-encoding": "gzip",
   };
-  const { perSecond, p99_ms } = await load(
-    (i) => fetch(`${hosted.url}/api/v1/ingest`, { method: "POST", headers, body: bodies[i]! }),
-    { parallel: UPLOADERS, seconds: 4 },
-  );
-  const beside = `bare inserts of the same bytes, one a transaction`;
-  const bare = await bareInserts(`file:${directory}/bare.db`, bodies);
-  const what = `POST /api/v1/ingest, ${SERIES} series, ${UPLOADERS} uploaders, embedded file`;
-  return [
-    {
-      what,
-      figure: perSecond,
-      unit: "1/s",
-      target: { atLeast: 500 },
-      beside: { what: beside, figure: bare },
-    },
-    { what: `${what}, p99`, figure: p99_ms, unit: "ms" },
-  ];
+  const rows: Row[] = [];
+  for (const { uploaders, windows, ...targets } of LOADS) {
+    const bodies = await bodiesOf(uploaders, windows);
+    const { perSecond, p99_ms } = await load(
+      (i) => fetch(`${hosted.url}/api/v1/ingest`, { method: "POST", headers, body: bodies[i]! }),
+      { parallel: uploaders, seconds: SECONDS },
+    );
+    const what = `POST /api/v1/ingest, ${SERIES} series, ${uploaders} uploaders, ${where}`;
+    const atLeast = targets[where];
+    rows.push(
+      { what, figure: perSecond, unit: "1/s", ...(atLeast && { target: { atLeast } }) },
+      { what: `${what}, p99`, figure: p99_ms, unit: "ms" },
+    );
+  }
+  return rows;
+}
+
+/** Windows of so many instances, in turn; each number of uploaders has instances of its own. */
+function bodiesOf(uploaders: number, windows: number): Promise<Uint8Array<ArrayBuffer>[]> {
+  return Promise.all(Array.from({ length: windows }, (_, i) => {
+    const [turn, one] = uploaders === 0 ? [i, 0] : [Math.floor(i / uploaders), i % uploaders];
+    const instance = (uploaders * 1_000 + one).toString(16).padStart(12, "0");
+    return gzip(encodeUpload(sampleUpload(instance, SERIES, turn)));
+  }));
 }
 
 async function bareInserts(url: string, bodies: Uint8Array[]): Promise<number> {

@@ -9,6 +9,8 @@ import { benchIngest } from "./ingest.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
 import { benchSegments } from "./segments.ts";
+import { benchStorage } from "./storage.ts";
+import { benchStoragePeers } from "./storage_peers.ts";
 import { benchSupervisor } from "./supervisor.ts";
 
 const RESULTS = new URL("results.json", import.meta.url);
@@ -26,6 +28,8 @@ try {
     benchSegments,
     benchEndpoint,
     benchIngest,
+    benchStorage,
+    benchStoragePeers,
   ];
   for (const bench of benches) {
     for (const row of await bench(directory)) {

@@ -1,0 +1,152 @@
+import type { Row } from "@libsql/client";
+import { LAST_NS, SECOND_NS } from "@service/core";
+import { condense } from "./condense.ts";
+import { type Database, statement } from "./database.ts";
+import { IS_FENCED } from "./fence.ts";
+import { lastSpanEnd, type Level, LEVELS, spanNs } from "./levels.ts";
+import { purge, retainedFrom } from "./retention.ts";
+import { rollUp } from "./rollup.ts";
+
+/** When to look after what, and what is too old. */
+export interface MaintenanceOptions {
+  now_ns: bigint;
+  retention_days: number;
+}
+
+/** An instance as the maintenance sees it. */
+export interface MaintainedInstance {
+  id: bigint;
+  project: bigint;
+  instance_id: string;
+  watermark_ns: bigint;
+  final_ns: bigint | null;
+  last_seen_ns: bigint;
+  received_ns: bigint;
+  /** All spans that were over then had their roll-ups, unless one was removed since. */
+  rolled_ns: bigint;
+  /** Up to here there are only roll-ups, … */
+  condensed_ns: bigint;
+  /** … and up to here none of a minute. */
+  condensed_minutes_ns: bigint;
+  due_ns: bigint;
+}
+
+/** How an instance's turn ended. */
+type Progress = "all" | "some" | "none";
+
+/** Instances that have their turn in one run. */
+const INSTANCES = 20;
+
+/** Roll-ups of each level that are made for an instance in its turn. */
+const ROLLUPS = 50;
+
+/** Pieces of one roll-up: a minute of windows of less than a millisecond. */
+const MOST_PIECES = 100_000;
+
+/** An instance that may need it has a turn so often. */
+const EVERY_NS = 3_600n * SECOND_NS;
+
+/**
+ * Makes missing roll-ups, removes windows that these stand for, and all that is too old: a bounded
+ * part of it. Says whether that was all.
+ */
+export async function maintain(
+  db: Database,
+  { now_ns, retention_days }: MaintenanceOptions,
+): Promise<boolean> {
+  const before_ns = retainedFrom(now_ns, retention_days);
+  if (!await purge(db, before_ns)) return false;
+  const due = () => db.query(statement(DUE, { now_ns, most: INSTANCES }));
+  for (const row of (await due()).rows) await takeTurn(db, maintained(row), { now_ns, before_ns });
+  return (await due()).rows.length === 0;
+}
+
+async function takeTurn(
+  db: Database,
+  instance: MaintainedInstance,
+  { now_ns, before_ns }: { now_ns: bigint; before_ns: bigint },
+): Promise<void> {
+  let progress = await makeRollups(db, instance, now_ns);
+  if (progress === "all") progress = await condense(db, instance, now_ns);
+  const due_ns = progress === "some" ? now_ns : isDone(instance) ? LAST_NS : now_ns + EVERY_NS;
+  await db.write([
+    statement(DROP_LAYOUTS, { id: instance.id, before_ns }),
+    statement(SET_DUE, { ...instance, seen_ns: instance.due_ns, due_ns }),
+  ]);
+}
+
+/** Whether nothing is left that roll-ups will stand for once. */
+function isDone(instance: MaintainedInstance): boolean {
+  const { last_seen_ns, condensed_ns, condensed_minutes_ns } = instance;
+  return condensed_ns >= lastSpanEnd(last_seen_ns, 60) &&
+    condensed_minutes_ns >= lastSpanEnd(last_seen_ns, 600);
+}
+
+async function makeRollups(
+  db: Database,
+  { id, project, instance_id, last_seen_ns, rolled_ns }: MaintainedInstance,
+  now_ns: bigint,
+): Promise<Progress> {
+  let missing = 0;
+  let made = 0;
+  for (const [i, level] of LEVELS.entries()) {
+    const finer = i === 0 ? 0 : LEVELS[i - 1]!;
+    const from_ns = lastSpanEnd(rolled_ns, level);
+    const to_ns = lastSpanEnd(last_seen_ns, level);
+    const args = { instance: id, finer, from_ns, to_ns, most: ROLLUPS };
+    const { rows } = await db.query(statement(missingSpans(level), args));
+    missing += rows.length;
+    for (const { end_ns } of rows) {
+      const isMade = await rollUp(db, {
+        name: { project, instance_id },
+        instance: id,
+        level,
+        end_ns: end_ns as bigint,
+        most: MOST_PIECES,
+        received_ns: now_ns,
+      });
+      if (isMade) made++;
+    }
+    if (rows.length === ROLLUPS) break;
+  }
+  if (missing > made) return made > 0 ? "some" : "none";
+  if (missing > 0) return "some";
+  await db.write([statement(SET_ROLLED, {
+    id,
+    seen_ns: rolled_ns,
+    rolled_ns: lastSpanEnd(last_seen_ns, 60),
+  })]);
+  return "all";
+}
+
+function maintained(row: Row): MaintainedInstance {
+  return row as unknown as MaintainedInstance;
+}
+
+const DUE = `SELECT id, project, instance_id, watermark_ns, final_ns, last_seen_ns, received_ns,
+    rolled_ns, condensed_ns, condensed_minutes_ns, due_ns
+  FROM instances WHERE due_ns <= :now_ns AND NOT ${IS_FENCED} ORDER BY due_ns LIMIT :most`;
+
+/** What came meanwhile may have made it due earlier. */
+const SET_DUE = `UPDATE instances SET due_ns = :due_ns
+  WHERE id = :id AND due_ns = :seen_ns AND last_seen_ns = :last_seen_ns`;
+
+const SET_ROLLED = `UPDATE instances SET rolled_ns = :rolled_ns
+  WHERE id = :id AND rolled_ns = :seen_ns`;
+
+/** Ends of spans that are over, in which a piece of the next finer level ends, without a roll-up. */
+const missingSpans = (level: Level) => {
+  const length_ns = spanNs(level);
+  const spanOf = (end_ns: string) =>
+    `(${end_ns} + ${length_ns - 1n}) / ${length_ns} * ${length_ns}`;
+  return `SELECT DISTINCT ${spanOf("end_ns")} AS end_ns FROM windows w
+    WHERE instance = :instance AND level = :finer AND end_ns > :from_ns AND end_ns <= :to_ns
+      AND NOT EXISTS (SELECT 1 FROM windows
+        WHERE instance = :instance AND level = ${level} AND end_ns = ${spanOf("w.end_ns")})
+    ORDER BY 1 LIMIT :most`;
+};
+
+/** Old enough to have a successor that is too old itself, and used by nothing. */
+const DROP_LAYOUTS = `DELETE FROM layouts WHERE instance = :id
+  AND id < (SELECT max(id) FROM layouts WHERE instance = :id AND received_ns <= :before_ns)
+  AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = :id AND layout = layouts.id)`;

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { encodeUpload, type Window } from "@service/core";
+import { uploads } from "../core/testdata/arbitrary.ts";
+import { type Layout, NO_LAYOUT, packLayout, unpackLayout } from "./layout.ts";
+import { pack, unpack } from "./pack.ts";
+
+const RUNS = 300;
+
+function stored(layout: Layout): Layout {
+  return unpackLayout(packLayout(layout).body.buffer);
+}
+
+function withoutErrors(window: Window): Window {
+  return { ...window, errors: [] };
+}
+
+Deno.test("a window comes back as it was, whatever its layout knows of it", () => {
+  fc.assert(
+    fc.property(uploads, uploads, ({ window }, { window: other }) => {
+      const { from_ns, to_ns } = window;
+      const expected = withoutErrors(window);
+      const alone = pack(window, NO_LAYOUT);
+      assert.deepEqual(unpack(alone.body, { layout: NO_LAYOUT, from_ns, to_ns }), expected);
+
+      const known = stored(NO_LAYOUT.with(alone.strangers));
+      const full = pack(window, known);
+      assert.deepEqual(full.strangers, { series: [], frames: [], resources: [] });
+      assert.deepEqual(unpack(full.body, { layout: known, from_ns, to_ns }), expected);
+
+      const foreign = stored(NO_LAYOUT.with(pack(other, NO_LAYOUT).strangers));
+      const partly = pack(window, foreign);
+      assert.deepEqual(unpack(partly.body, { layout: foreign, from_ns, to_ns }), expected);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+Deno.test("equal layouts have one name", () => {
+  fc.assert(
+    fc.property(uploads, ({ window }) => {
+      const layout = NO_LAYOUT.with(pack(window, NO_LAYOUT).strangers);
+      assert.deepEqual(packLayout(stored(layout)), packLayout(layout));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("an upload stored as it came is read, too", () => {
+  fc.assert(
+    fc.property(uploads, (upload) => {
+      const { from_ns, to_ns } = upload.window;
+      const body = gzipSync(encodeUpload(upload));
+      assert.deepEqual(
+        unpack(body, { layout: null, from_ns, to_ns }),
+        withoutErrors(upload.window),
+      );
+    }),
+    { numRuns: 50 },
+  );
+});

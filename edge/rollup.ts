@@ -1,0 +1,67 @@
+import { type Database, statement } from "./database.ts";
+import { type InstanceName, layoutsOf, storingLayout } from "./layouts.ts";
+import { closedBetween, type Level, LEVELS, spanNs } from "./levels.ts";
+import { encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
+
+/** Pieces that one upload may have merged for each span it closes; more wait for the maintenance. */
+const MOST_AT_INGEST = 128;
+
+/** Which roll-up to make. */
+export interface RollupOptions {
+  name: InstanceName;
+  /** Row id of the instance. */
+  instance: bigint;
+  level: Level;
+  end_ns: bigint;
+  /** Pieces it may be made of: with more it is not made. */
+  most: number;
+  received_ns: bigint;
+}
+
+/**
+ * Makes the roll-up of a span from the fewest finer pieces; says whether it did. It is stored only if
+ * the span still has exactly these pieces: a window that came meanwhile, to any process, has others.
+ */
+export async function rollUp(db: Database, options: RollupOptions): Promise<boolean> {
+  const { name, most, ...rest } = options;
+  const start_ns = rest.end_ns - spanNs(rest.level);
+  const args = { ...rest, start_ns, below: rest.level, most: most + 1 };
+  const { rows } = await db.query(statement(PIECES, args));
+  if (rows.length === 0 || rows.length > most) return false;
+  const layouts = layoutsOf(db);
+  const known = layouts.known(name);
+  const { window, stretches } = await mergePieces(rows, { start_ns, known });
+  const { body, layout } = await layouts.packRollup(name, window);
+  const results = await db.write([
+    ...storingLayout(layout, { ...name, received_ns: options.received_ns }),
+    statement(INSERT_ROLLUP, {
+      ...args,
+      body,
+      hash: layout.hash,
+      from_ns: stretches[0]!.from_ns,
+      to_ns: window.to_ns,
+      holes: encodeHoles(stretches),
+      pieces: rows.map(({ id }) => id).join(),
+    }),
+  ]);
+  return results.at(-1)!.rowsAffected > 0;
+}
+
+/** Makes the roll-ups of the spans that were over when a window had come; the finest first. */
+export async function rollUpClosed(
+  db: Database,
+  options: Omit<RollupOptions, "level" | "end_ns" | "most"> & { from_ns: bigint; to_ns: bigint },
+): Promise<void> {
+  const { from_ns, to_ns, ...rest } = options;
+  for (const level of LEVELS) {
+    for (const end_ns of closedBetween(from_ns, to_ns, level)) {
+      await rollUp(db, { ...rest, level, end_ns, most: MOST_AT_INGEST });
+    }
+  }
+}
+
+const INSERT_ROLLUP = `INSERT INTO windows
+    (instance, level, end_ns, from_ns, to_ns, layout, holes, body)
+  SELECT :instance, :level, :end_ns, :from_ns, :to_ns, id, :holes, :body FROM layouts
+  WHERE instance = :instance AND hash = :hash AND :pieces = (${PIECES_NAMED})
+  ON CONFLICT DO NOTHING`;

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { encodeUpload, nsFromTs } from "@service/core";
+import { testOnEachStorage, testOnFile } from "./_storage.ts";
+import {
+  makeUpload,
+  newInstanceId,
+  NOW_TS,
+  post,
+  read,
+  refused,
+  send,
+  type TestService,
+  work,
+} from "./_testing.ts";
+import { maintain } from "./maintenance.ts";
+import { DAY_NS } from "./retention.ts";
+import { rollUp } from "./rollup.ts";
+
+/** Starts a minute, ten minutes, two hours and a day. */
+const START = Math.floor(NOW_TS / 86_400) * 86_400;
+
+/** Pieces of one instance by level. */
+async function levels({ db }: TestService, instance_id: string): Promise<Record<string, number>> {
+  const { rows } = await db.query({
+    sql: `SELECT level, count(*) AS pieces FROM windows w JOIN instances i ON i.id = w.instance
+      WHERE instance_id = ? GROUP BY level`,
+    args: [instance_id],
+  });
+  return Object.fromEntries(rows.map(({ level, pieces }) => [String(level), Number(pieces)]));
+}
+
+async function sendMinutes(
+  service: TestService,
+  { from = 0, minutes, skip = [] }: { from?: number; minutes: number; skip?: number[] },
+): Promise<string> {
+  const instance_id = newInstanceId();
+  for (let at = from; at < minutes * 60; at += 20) {
+    if (skip.includes(at)) continue;
+    await send(service, { instance_id, start: START, from: START + at, to: START + at + 20 });
+  }
+  return instance_id;
+}
+
+async function maintainAll({ db, clock }: TestService): Promise<void> {
+  while (!await maintain(db, { now_ns: clock.now_ns, retention_days: 30 }));
+}
+
+testOnEachStorage({
+  async "spans are rolled up when they are over"(service) {
+    const instance_id = await sendMinutes(service, { minutes: 20 });
+    assert.deepEqual(await levels(service, instance_id), { 0: 60, 60: 20, 600: 2 });
+    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 60);
+  },
+
+  async "a late window removes the roll-ups that lack it, and the maintenance makes them anew"(
+    service,
+  ) {
+    const instance_id = await sendMinutes(service, { minutes: 11, skip: [100] });
+    assert.deepEqual(await levels(service, instance_id), { 0: 32, 60: 1 });
+    service.clock.now_ns += DAY_NS / 24n;
+    await maintainAll(service);
+    assert.deepEqual(await levels(service, instance_id), { 0: 32, 60: 11, 600: 1 });
+    await send(service, { instance_id, start: START, from: START + 100, to: START + 120 });
+    assert.deepEqual(await levels(service, instance_id), { 0: 33, 60: 11 });
+    service.clock.now_ns += DAY_NS / 24n;
+    await maintainAll(service);
+    assert.deepEqual(await levels(service, instance_id), { 0: 33, 60: 11, 600: 1 });
+  },
+
+  async "a roll-up that lacks a window that came meanwhile is not stored"(service) {
+    const instance_id = await sendMinutes(service, { minutes: 2, skip: [20] });
+    const { rows: [row] } = await service.db.query({
+      sql: "SELECT id, project FROM instances WHERE instance_id = ?",
+      args: [instance_id],
+    });
+    const read = service.db.query.bind(service.db);
+    const late = makeUpload({ instance_id, start: START, from: START + 20, to: START + 40 });
+    service.db.query = async (statement) => {
+      const result = await read(statement);
+      service.db.query = read;
+      assert.equal((await post(service, encodeUpload(late))).status, 200);
+      return result;
+    };
+    const made = await rollUp(service.db, {
+      name: { project: row!.project as bigint, instance_id },
+      instance: row!.id as bigint,
+      level: 600,
+      end_ns: nsFromTs(START + 600),
+      most: 100,
+      received_ns: 0n,
+    });
+    assert.equal(made, false);
+  },
+
+  async "what is condensed is read whole, cut where it can be, and says where"(service) {
+    const instance_id = await sendMinutes(service, { minutes: 20 });
+    service.clock.now_ns += 3n * DAY_NS;
+    await maintainAll(service);
+    assert.deepEqual(await levels(service, instance_id), { 60: 20, 600: 2 });
+    const query = `instance_id=${instance_id}`;
+    const between = (from: number, to: number) =>
+      read(service, `${query}&start=${START + from}&end=${START + to}`);
+    assert.equal(work(await between(0, 1_200)), 60);
+    assert.equal(work(await between(60, 180)), 6);
+    const [first, second] = [await between(0, 90), await between(90, 1_200)];
+    assert.equal(Number(work(first)) + Number(work(second)), 60);
+    assert.match(second.errors[0]!.message, new RegExp(`from ${START + 60} to ${START + 1_200} `));
+    service.clock.now_ns += 7n * DAY_NS;
+    await maintainAll(service);
+    assert.deepEqual(await levels(service, instance_id), { 600: 2 });
+    assert.equal(work(await between(0, 1_200)), 60);
+    const again = await send(service, { instance_id, start: START, from: START, to: START + 20 });
+    assert.equal((again as { stored: boolean }).stored, false);
+  },
+
+  async "a gap that was summed up is refused to be filled, and the chain goes on behind it"(
+    service,
+  ) {
+    const instance_id = await sendMinutes(service, { minutes: 3, skip: [20] });
+    service.clock.now_ns = nsFromTs(START) + 5n * DAY_NS;
+    await maintainAll(service);
+    const late = makeUpload({ instance_id, start: START, from: START + 20, to: START + 40 });
+    const { detail } = await refused(await post(service, encodeUpload(late)), 409);
+    assert.match(detail, /too late/);
+    const next = await send(service, {
+      instance_id,
+      start: START,
+      from: START + 180,
+      to: START + 200,
+    });
+    assert.deepEqual(next, { stored: true, watermark_ns: nsFromTs(START + 200) });
+  },
+});
+
+testOnFile("uploads stored as they came are read and rolled up", async (service) => {
+  const instance_id = newInstanceId();
+  await send(service, { instance_id, start: START, from: START, to: START + 20 });
+  const upload = makeUpload({ instance_id, start: START, from: START, to: START + 20, work: 5 });
+  await service.db.write([{
+    sql: "UPDATE windows SET body = ?, layout = NULL",
+    args: [new Uint8Array(gzipSync(encodeUpload(upload)))],
+  }]);
+  for (const from of [START + 20, START + 40]) {
+    await send(service, { instance_id, start: START, from, to: from + 20 });
+  }
+  assert.deepEqual(await levels(service, instance_id), { 0: 3, 60: 1 });
+  assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 7);
+});

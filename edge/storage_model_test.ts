@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  absorb,
+  binIndex,
+  emptyWindow,
+  encodeUpload,
+  type Metric,
+  nsFromTs,
+  SECOND_NS,
+  secondsFromNs,
+  type Series,
+  snapshot,
+  type Upload,
+} from "@service/core";
+import { testOnEachStorage } from "./_storage.ts";
+import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "./_testing.ts";
+import { maintain } from "./maintenance.ts";
+import { DAY_NS } from "./retention.ts";
+
+const START = NOW_TS - 123;
+const RUNS = { file: 25, server: 6 };
+const COMMANDS = 40;
+const RAW_NS = 2n * DAY_NS;
+const RETENTION_DAYS = 30;
+
+/** What was sent and taken: all there is to know. */
+interface Model {
+  uploads: Upload[];
+  stored: Set<number>;
+  /** Whether the instance was once silent for so long that gaps may have been given up. */
+  mayGiveUp: boolean;
+  received_ns: bigint;
+}
+
+/** The storage, by its public face. */
+interface Real {
+  service: TestService;
+  instance_id: string;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+/** Sends a window: a new one, late or not, or one again. */
+class Send implements Command {
+  constructor(readonly at: number, readonly isOther: boolean) {}
+  check = () => true;
+  toString = () => `send ${this.at}${this.isOther ? ", with another body" : ""}`;
+  async run(model: Model, { service }: Real): Promise<void> {
+    const upload = model.uploads[this.at % model.uploads.length]!;
+    const at = model.uploads.indexOf(upload);
+    const { to_ns } = upload.window;
+    if (service.clock.now_ns < to_ns) service.clock.now_ns = to_ns;
+    const isKept = service.clock.now_ns - to_ns < RAW_NS;
+    const isConflict = this.isOther && model.stored.has(at) && isKept;
+    if (this.isOther && !isConflict) return;
+    const body = encodeUpload(isConflict ? { ...upload, profiler_version: "other" } : upload);
+    const response = await post(service, body);
+    const text = await response.text();
+    if (isConflict) assert.equal(response.status, 409, text);
+    else if (response.status === 409) assert.ok(model.mayGiveUp, text);
+    else {
+      assert.equal(response.status, 200, text);
+      if (text.includes('"stored":true')) {
+        assert.ok(!model.stored.has(at), "stored twice");
+        model.stored.add(at);
+        model.received_ns = service.clock.now_ns;
+      } else assert.ok(model.stored.has(at), "acknowledged and not stored");
+    }
+  }
+}
+
+/** Lets time pass; sometimes until after what windows are kept for. */
+class Wait implements Command {
+  constructor(readonly hours: number) {}
+  check = () => true;
+  toString = () => `wait ${this.hours} h`;
+  run(model: Model, { service }: Real): Promise<void> {
+    const ends = [...model.stored].map((at) => model.uploads[at]!.window.to_ns);
+    const last_ns = ends.reduce((a, b) => a > b ? a : b, nsFromTs(START));
+    const until_ns = service.clock.now_ns + BigInt(this.hours * 3_600) * SECOND_NS;
+    // The instance is not forgotten altogether.
+    if (until_ns < last_ns + BigInt(RETENTION_DAYS - 1) * DAY_NS) service.clock.now_ns = until_ns;
+    return Promise.resolve();
+  }
+}
+
+/** Rolls up, condenses and purges. */
+class Maintain implements Command {
+  check = () => true;
+  toString = () => "maintain";
+  async run(model: Model, { service }: Real): Promise<void> {
+    const { now_ns } = service.clock;
+    model.mayGiveUp ||= now_ns - model.received_ns >= RAW_NS;
+    while (!await maintain(service.db, { now_ns, retention_days: RETENTION_DAYS }));
+  }
+}
+
+/** Reads a span whose ends are kept exactly. */
+class Read implements Command {
+  constructor(readonly from: number, readonly to: number) {}
+  check = (model: Model) => model.stored.size > 0;
+  toString = () => `read ${this.from} to ${this.to}`;
+  async run(model: Model, real: Real): Promise<void> {
+    const { now_ns } = real.service.clock;
+    const retained_ns = now_ns - BigInt(RETENTION_DAYS) * DAY_NS;
+    const [a, b] = [this.from, this.to].map((at) => kept(instantOf(model, at), now_ns));
+    const [start_ns, end_ns] = a! < b! ? [a!, b!] : [b!, a!];
+    if (start_ns < retained_ns) return;
+    const payload = await readSpan(real, start_ns, end_ns);
+    assert.ok(payload.payload_ns <= end_ns);
+    const chain_ns = chainEnd(model);
+    assert.ok(payload.payload_ns >= (chain_ns < end_ns ? chain_ns : end_ns), "less than has come");
+    assert.deepEqual(payload.metrics, expected(model, start_ns, payload.payload_ns));
+  }
+}
+
+/** Reads a span at once and in two parts, wherever its ends are. */
+class ReadInParts implements Command {
+  constructor(readonly at: number[]) {}
+  check = (model: Model) => model.stored.size > 0;
+  toString = () => `read in parts ${this.at}`;
+  async run(model: Model, real: Real): Promise<void> {
+    const [a, b, c] = this.at.map((at) => instantOf(model, at)).sort((x, y) => x < y ? -1 : 1);
+    const whole = work((await readSpan(real, a!, c!)).metrics);
+    const first = await readSpan(real, a!, b!);
+    const second = await readSpan(real, first.payload_ns, c!);
+    assert.equal(work(first.metrics) + work(second.metrics), whole);
+  }
+}
+
+/** Any instant around the plan: mostly where windows end. */
+function instantOf({ uploads }: Model, at: number): bigint {
+  const { to_ns } = uploads[at % uploads.length]!.window;
+  return to_ns + BigInt(at % 5 - 2) * SECOND_NS * 7n;
+}
+
+/** The instant, or one at which what is old may be cut. */
+function kept(at_ns: bigint, now_ns: bigint): bigint {
+  const step_ns = 600n * SECOND_NS;
+  return now_ns - at_ns < RAW_NS ? at_ns : at_ns / step_ns * step_ns;
+}
+
+function readSpan({ service, instance_id }: Real, start_ns: bigint, end_ns: bigint) {
+  const [start, end] = [start_ns, end_ns].map(secondsFromNs);
+  return read(service, `instance_id=${instance_id}&start=${start}&end=${end}`);
+}
+
+function chainEnd({ uploads, stored }: Model): bigint {
+  const first = uploads.findIndex((_, at) => !stored.has(at));
+  if (first === -1) return uploads.at(-1)!.window.to_ns;
+  return uploads[first]!.window.from_ns;
+}
+
+function expected({ uploads, stored }: Model, start_ns: bigint, end_ns: bigint): Metric[] {
+  const window = emptyWindow(start_ns);
+  uploads.forEach((upload, at) => {
+    const { to_ns } = upload.window;
+    if (stored.has(at) && to_ns > start_ns && to_ns <= end_ns) absorb(window, upload.window);
+  });
+  return snapshot(window, { context: {} }).metrics;
+}
+
+function work(metrics: Metric[]): number {
+  const counter = metrics.find(({ type }) => type === "counter");
+  return counter?.type === "counter" ? Number(counter.stats.total) : 0;
+}
+
+const lengths = fc.constantFrom(7, 10, 10, 10, 10, 10, 10, 30, 61, 600, 3_600, 40_000);
+const plans = fc.array(
+  fc.record({
+    seconds: lengths,
+    work: fc.nat({ max: 1_000 }),
+    frames: fc.dictionary(fc.constantFrom("gemm", "softmax", "copy", "rare"), fc.nat()),
+    values: fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { maxLength: 4 }),
+  }),
+  { minLength: 10, maxLength: 40 },
+);
+type Planned = typeof plans extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+function uploadsOf(instance_id: string, plan: Planned[]): Upload[] {
+  let at = START;
+  return plan.map((one, i) => {
+    const [from, to] = [at, at += one.seconds];
+    const final = i === plan.length - 1;
+    const series = seriesOf(one, nsFromTs(to));
+    return makeUpload({ instance_id, start: START, from, to, final, series });
+  });
+}
+
+function seriesOf({ work, frames, values }: Planned, updated_ns: bigint): Series[] {
+  const common = { tags: {}, updated_ns };
+  const bins = new Map<number, number>();
+  for (const value of values) bins.set(binIndex(value), (bins.get(binIndex(value)) ?? 0) + 1);
+  const count = [...bins.values()].reduce((sum, times) => sum + times, 0);
+  const extremes = count > 0
+    ? { min: Math.min(...values), max: Math.max(...values) }
+    : { min: null, max: null };
+  const sums = Object.entries(frames).map(([name, value]) =>
+    [name, { value, samples: 1 }] as const
+  );
+  return [
+    { ...common, name: "work_total", type: "counter", total: work },
+    { ...common, name: "level", type: "gauge", value: work / 8 },
+    {
+      ...common,
+      name: "latency",
+      type: "histogram",
+      count,
+      sum: 0.1,
+      ...extremes,
+      buckets: { bins },
+    },
+    { ...common, name: "kernels", type: "profile", frames: new Map(sums) },
+  ];
+}
+
+const commands = fc.commands<Model, Real, false>([
+  fc.tuple(fc.nat(), fc.boolean()).map(([at, isOther]) => new Send(at, isOther)),
+  ...[1, 2, 3].map(() => fc.nat().map((at) => new Send(at, false))),
+  fc.nat({ max: 20 }).map((hours) => new Wait(hours)),
+  fc.constantFrom(49, 170).map((hours) => new Wait(hours)),
+  fc.constant(new Maintain()),
+  fc.tuple(fc.nat(), fc.nat()).map(([from, to]) => new Read(from, to)),
+  fc.array(fc.nat(), { minLength: 3, maxLength: 3 }).map((at) => new ReadInParts(at)),
+] as fc.Arbitrary<Command>[], { maxCommands: COMMANDS, size: "max" });
+
+testOnEachStorage({
+  async "what is read is what was taken, whatever was rolled up or removed"(service) {
+    const numRuns = RUNS[await isFile(service) ? "file" : "server"];
+    await fc.assert(
+      fc.asyncProperty(plans, fc.nat({ max: 40 }), commands, async (plan, first, sent) => {
+        const instance_id = newInstanceId();
+        const setup = async () => {
+          service.clock.now_ns = nsFromTs(START);
+          const uploads = uploadsOf(instance_id, plan);
+          const model: Model = { uploads, stored: new Set(), mayGiveUp: false, received_ns: 0n };
+          const real = { service, instance_id };
+          for (let at = 0; at < first; at++) await new Send(at, false).run(model, real);
+          return { model, real };
+        };
+        await fc.asyncModelRun(setup, sent);
+      }),
+      { numRuns, seed: 7, endOnFailure: true },
+    );
+  },
+});
+
+async function isFile({ db }: TestService): Promise<boolean> {
+  const { rows: [main] } = await db.query(
+    "SELECT file FROM pragma_database_list WHERE name = 'main'",
+  );
+  return String(main!.file).endsWith("service.db");
+}

@@ -1,0 +1,194 @@
+/** The hosted API's storage: bytes a sample, rows and time of reads, on a file and on a server. */
+
+import process from "node:process";
+import { SECOND_NS, secondsFromNs, type Window } from "@service/core";
+import { startServer } from "../../edge/_storage.ts";
+import { startService, type TestService } from "../../edge/_testing.ts";
+import { layoutsOf } from "../../edge/layouts.ts";
+import { rollUpClosed } from "../../edge/rollup.ts";
+import { storeWindow } from "../../edge/store.ts";
+import { ANY_LEVEL, TILING } from "../../edge/tiling.ts";
+import { statement } from "../../edge/database.ts";
+import type { Row } from "./row.ts";
+import { dayWindow, samplesOf, START_TS, WINDOW_S } from "./storage_data.ts";
+
+/** Windows of a day. */
+const DAY = 86_400 / WINDOW_S;
+
+/** Windows that are sent at once. */
+const TOGETHER = 32;
+
+const READS = 15;
+const SPANS: Record<string, number> = {
+  "1 min": 60,
+  "10 min": 600,
+  "1 h": 3_600,
+  "6 h": 21_600,
+  "24 h": 86_400,
+};
+const LONG_SPANS: Record<string, number> = { "7 d": 7 * 86_400, "30 d": 30 * 86_400 };
+const WHAT = `300 series, ${WINDOW_S} s windows, 24 h`;
+
+/** Figures of a day of one instance, on a file and on a libSQL server. */
+export async function benchStorage(directory: string): Promise<Row[]> {
+  const rows = await benchOn(`file:${directory}/storage.db`, "file", 50);
+  if (Deno.build.target !== "x86_64-unknown-linux-gnu") return rows;
+  await using server = await startServer();
+  return [...rows, ...await benchOn(server.url, "sqld", 100)];
+}
+
+async function benchOn(url: string, where: string, mostMs: number): Promise<Row[]> {
+  using service = await startService(url);
+  const empty = await storedBytes(service);
+  const name = "aaaaaaaaaaaa";
+  let samples = 0;
+  const start = performance.now();
+  await fill(service, name, DAY, (at) => {
+    const window = dayWindow(at);
+    samples += samplesOf(window);
+    return window;
+  });
+  const seconds = (performance.now() - start) / 1_000;
+  const bytes = await storedBytes(service) - empty;
+  const rows: Row[] = [{
+    what: `stored, all with indexes, ${WHAT}, ${where}`,
+    figure: bytes / samples,
+    unit: "B/sample",
+    target: { atMost: 6 },
+  }, {
+    what: `windows packed, stored and rolled up, ${WHAT}, ${where}`,
+    figure: DAY / seconds,
+    unit: "1/s",
+  }];
+  for (const [span, length] of Object.entries(SPANS)) {
+    rows.push(...await benchRead(service, { name, span, length, where }));
+  }
+  const last = rows.findLast(({ what }) => what.startsWith("GET"))!;
+  last.target = { atMost: mostMs };
+  if (where === "file") rows.push(...await benchLong(service));
+  return rows;
+}
+
+/** Thirty days of few series: what rows a read needs does not depend on their number. */
+async function benchLong(service: TestService): Promise<Row[]> {
+  const name = "bbbbbbbbbbbb";
+  const [coarse, fine] = [30 * 144, 720];
+  let end_ns = 0n;
+  await fill(service, name, coarse + fine, (at) => {
+    const window = dayWindow(at, 5);
+    const seconds = at < coarse ? at * 600 : coarse * 600 + (at - coarse) * WINDOW_S;
+    const from_ns = BigInt(START_TS + seconds) * SECOND_NS;
+    end_ns = from_ns + BigInt(at < coarse ? 600 : WINDOW_S) * SECOND_NS;
+    for (const series of window.series.values()) series.updated_ns = end_ns;
+    return { ...window, from_ns, to_ns: end_ns };
+  });
+  const rows: Row[] = [];
+  for (const [span, length] of Object.entries(LONG_SPANS)) {
+    rows.push(...await benchRead(service, { name, span, length, where: "file, 5 series", end_ns }));
+  }
+  return rows;
+}
+
+interface ReadOptions {
+  name: string;
+  span: string;
+  length: number;
+  where: string;
+  end_ns?: bigint;
+}
+
+async function benchRead(service: TestService, options: ReadOptions): Promise<Row[]> {
+  const { name, span, length, where } = options;
+  const end_ns = options.end_ns ?? BigInt(START_TS + 86_400) * SECOND_NS;
+  const start_ns = end_ns - BigInt(length) * SECOND_NS;
+  const query = `instance_id=${name}&start=${secondsFromNs(start_ns)}&end=${secondsFromNs(end_ns)}`;
+  const took: number[] = [];
+  const before = process.cpuUsage();
+  for (let i = 0; i < READS; i++) {
+    const start = performance.now();
+    const response = await service.request(`/api/v1/signals?${query}`, {
+      headers: { "x-api-key": service.key },
+    });
+    if (!response.ok) throw new Error(await response.text());
+    await response.bytes();
+    took.push(performance.now() - start);
+  }
+  const cpu = process.cpuUsage(before);
+  const what = `GET /api/v1/signals, ${span}, ${where}`;
+  return [
+    {
+      what: `rows of ${what}`,
+      figure: await rowsOf(service, { name, start_ns, end_ns }),
+      unit: "rows",
+      target: { atMost: 100 },
+    },
+    { what: `CPU of ${what}`, figure: (cpu.user + cpu.system) / 1_000 / READS, unit: "ms" },
+    { what: `${what}, p50`, figure: took.sort((a, b) => a - b)[READS >> 1]!, unit: "ms" },
+  ];
+}
+
+async function rowsOf(
+  { db }: TestService,
+  { name, start_ns, end_ns }: { name: string; start_ns: bigint; end_ns: bigint },
+): Promise<number> {
+  const { rows: [row] } = await db.query(statement(
+    `${TILING} SELECT count(id) AS pieces FROM tile`,
+    { instance: await instanceOf(db, name), start_ns, end_ns, below: ANY_LEVEL },
+  ));
+  return Number(row!.pieces);
+}
+
+async function instanceOf(db: TestService["db"], name: string): Promise<bigint> {
+  const { rows: [row] } = await db.query({
+    sql: "SELECT id FROM instances WHERE instance_id = ?",
+    args: [name],
+  });
+  return row!.id as bigint;
+}
+
+/** Stores windows as the ingest endpoint does, without the HTTP around it. */
+async function fill(
+  { db }: TestService,
+  instance_id: string,
+  windows: number,
+  windowAt: (at: number) => Window,
+): Promise<void> {
+  const { rows: [key] } = await db.query("SELECT name, project FROM keys");
+  const name = { project: key!.project as bigint, instance_id };
+  const store = async (window: Window) => {
+    const { from_ns, to_ns } = window;
+    const outcome = await storeWindow(db, {
+      ...name,
+      key: key!.name as string,
+      profiler_version: "0.0.0",
+      tags: "{}",
+      attributes: "{}",
+      start_ns: BigInt(START_TS) * SECOND_NS,
+      from_ns,
+      to_ns,
+      final: false,
+      packed: await layoutsOf(db).packWindow(name, window),
+      digest: new Uint8Array(16),
+      errors: null,
+      error_count: 0,
+      received_ns: to_ns,
+    });
+    if ("conflict" in outcome) throw new Error(outcome.message);
+    return { name, instance: outcome.instance, from_ns, to_ns, received_ns: to_ns };
+  };
+  await store(windowAt(0));
+  for (let at = 1; at < windows; at += TOGETHER) {
+    const group = Array.from(
+      { length: Math.min(TOGETHER, windows - at) },
+      (_, i) => windowAt(at + i),
+    );
+    for (const stored of await Promise.all(group.map(store))) await rollUpClosed(db, stored);
+  }
+}
+
+/** Bytes of all pages in use. */
+async function storedBytes({ db }: TestService): Promise<number> {
+  const results = await db.read(["PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size"]);
+  const [pages, free, size] = results.map(({ rows }) => Number(Object.values(rows[0]!)[0]));
+  return (pages! - free!) * size!;
+}
