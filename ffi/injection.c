@@ -26,7 +26,7 @@
 #include "spent.h"
 
 #define ROUND_MS 1000u
-#define GLANCE_MS 2u /* at most one glance in so long */
+#define GLANCE_MS 20u /* at most one glance in so long: a wake-up costs who launches, too */
 #define LATE_MS 5u   /* what CUPTI may take to return buffers after a flush */
 #define READ_MS 10u /* then the next answer is due, whatever there is to read */
 #define EXIT_MS 1000u

@@ -69,6 +69,14 @@ static void launch_unseen(int times) {
     }
 }
 
+/* Sessions last longer than the capture goes without a look. */
+static void work_unseen(void) {
+    for (int i = 0; i < 30; i++) {
+        launch_unseen(100);
+        usleep(5000);
+    }
+}
+
 static void begin_session(void) {
     per_thread(1);
     cupti.cuptiActivityRegisterCallbacks(requested, completed);
@@ -101,7 +109,7 @@ static int usurp(bool finalize) {
     for (int i = 0; i < 500; i++) launch(i % 5, 0, 1000 + random_below(1000));
     cuda.fake_settle();
     begin_session();
-    launch_unseen(3000);
+    work_unseen();
     end_session(finalize);
     int failed = wait_until_resumed();
     for (int i = 0; i < 500; i++) launch(i % 5, 0, 1000 + random_below(1000));
