@@ -36,20 +36,26 @@ static void sort(struct busy_interval *batch, uint32_t count) {
     if (from != batch) memcpy(batch, from, count * sizeof *batch);
 }
 
+static uint32_t count_of(const struct busy *busy) { return (busy->last - busy->before) % BUSY_HISTORY; }
+
+/* The oldest is at 0. */
+static struct busy_interval *at(struct busy *busy, uint32_t index) {
+    return &busy->history[(busy->before + 1 + index) % BUSY_HISTORY];
+}
+
 static void forget_oldest(struct busy *busy) {
-    uint32_t half = BUSY_HISTORY / 2;
-    busy->horizon = busy->history[half - 1].end;
-    busy->count -= half;
-    memmove(busy->history, busy->history + half, busy->count * sizeof busy->history[0]);
+    uint32_t count = count_of(busy);
+    if (count <= BUSY_KEPT) return;
+    busy->before += count - BUSY_KEPT;
+    busy->horizon = busy->history[busy->before % BUSY_HISTORY].end;
 }
 
 /* The first interval in history that ends at `time` or later. */
-static uint32_t first_near(const struct busy *busy, uint64_t time) {
-    uint32_t low = 0, high = busy->count;
-    if (high > 0 && busy->history[high - 1].end < time) return high;
+static uint32_t first_near(struct busy *busy, uint64_t time) {
+    uint32_t low = 0, high = count_of(busy);
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (busy->history[middle].end < time) low = middle + 1;
+        if (at(busy, middle)->end < time) low = middle + 1;
         else high = middle;
     }
     return low;
@@ -57,27 +63,33 @@ static uint32_t first_near(const struct busy *busy, uint64_t time) {
 
 /* Appends to history, which is in order and may touch its last one. */
 static void append(struct busy *busy, struct busy_interval interval) {
-    if (busy->count > 0) {
-        struct busy_interval *last = &busy->history[busy->count - 1];
-        if (interval.start <= last->end) {
-            if (interval.end <= last->end) return;
-            busy->covered += interval.end - last->end;
-            last->end = interval.end;
-            return;
-        }
+    struct busy_interval *last = &busy->history[busy->last];
+    if (count_of(busy) == 0 || interval.start > last->end) {
+        busy->covered += interval.end - interval.start;
+        busy->last = (busy->last + 1) % BUSY_HISTORY;
+        busy->history[busy->last] = interval;
+    } else if (interval.end > last->end) {
+        busy->covered += interval.end - last->end;
+        last->end = interval.end;
     }
-    busy->covered += interval.end - interval.start;
-    busy->history[busy->count++] = interval;
 }
 
-/* Takes the end of history out, and puts it back together with the batch: the union of both. */
+/* Takes the end of history into scratch. */
+static uint32_t take_end(struct busy *busy, uint32_t from) {
+    uint32_t taken = count_of(busy) - from;
+    for (uint32_t i = 0; i < taken; i++) {
+        scratch[i] = *at(busy, from + i);
+        busy->covered -= scratch[i].end - scratch[i].start;
+    }
+    busy->last = (busy->last - taken) % BUSY_HISTORY;
+    return taken;
+}
+
+/* Puts the end of history back together with the batch: the union of both. */
 static void merge(struct busy *busy) {
-    uint32_t first = first_near(busy, busy->batch[0].start), tail = busy->count - first, t = 0;
-    memcpy(scratch, busy->history + first, tail * sizeof scratch[0]);
-    for (uint32_t i = 0; i < tail; i++) busy->covered -= scratch[i].end - scratch[i].start;
-    busy->count = first;
-    for (uint32_t b = 0; b < busy->collected || t < tail;) {
-        bool old = b == busy->collected || (t < tail && scratch[t].start <= busy->batch[b].start);
+    uint32_t taken = take_end(busy, first_near(busy, busy->batch[0].start)), t = 0;
+    for (uint32_t b = 0; b < busy->collected || t < taken;) {
+        bool old = b == busy->collected || (t < taken && scratch[t].start <= busy->batch[b].start);
         append(busy, old ? scratch[t++] : busy->batch[b++]);
     }
 }
@@ -94,11 +106,23 @@ static void clip(struct busy *busy) {
 }
 
 void busy_settle(struct busy *busy) {
-    if (busy->collected == 0) return;
     if (busy->unsorted) sort(busy->batch, busy->collected);
-    if (busy->count + busy->collected > BUSY_HISTORY) forget_oldest(busy);
-    if (busy->batch[0].start < busy->horizon) clip(busy);
+    if (busy->collected > 0 && busy->batch[0].start < busy->horizon) clip(busy);
     if (busy->collected > 0) merge(busy);
     busy->collected = 0;
     busy->unsorted = false;
+    forget_oldest(busy);
+}
+
+void busy_add_late(struct busy *busy, uint64_t start, uint64_t end) {
+    if (busy->collected > 0) {
+        struct busy_interval *last = &busy->batch[busy->collected - 1];
+        if (start >= last->start && start <= last->end) {
+            if (end > last->end) last->end = end;
+            return;
+        }
+        if (start < last->start) busy->unsorted = true;
+        if (busy->collected == BUSY_BATCH) busy_settle(busy);
+    }
+    busy->batch[busy->collected++] = (struct busy_interval){start, end};
 }

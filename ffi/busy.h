@@ -7,9 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Intervals that came late, and wait to be merged at once. */
 #define BUSY_BATCH 512u
-/* Intervals remembered. What is older than them all counts no more: it may have been counted. */
+/* A power of two. What is older than all that is remembered counts no more: it may have been counted. */
 #define BUSY_HISTORY 4096u
+/* Remembered after each settlement, which comes before a batch in order and one late fill the rest. */
+#define BUSY_KEPT (BUSY_HISTORY - 2 * BUSY_BATCH - 1)
 
 struct busy_interval {
     uint64_t start, end;
@@ -17,30 +20,35 @@ struct busy_interval {
 
 /* All zeros: nothing yet. */
 struct busy {
-    uint64_t covered;  /* ns, of what was settled */
-    uint64_t horizon;  /* before it everything is forgotten */
+    uint64_t covered; /* ns, but for what is in the batch */
+    uint64_t horizon; /* before it everything is forgotten */
     uint32_t collected;
     bool unsorted;
-    uint32_t count;
+    uint32_t before, last; /* of history: the place before the oldest, and that of the newest */
     struct busy_interval batch[BUSY_BATCH];
-    struct busy_interval history[BUSY_HISTORY]; /* disjoint, in order */
+    struct busy_interval history[BUSY_HISTORY]; /* disjoint, in order; a ring */
 };
 
-/* Merges what was collected. */
+/* Merges what came late, and forgets the oldest. */
 void busy_settle(struct busy *busy);
 
-/* Collects an interval; start <= end. */
+/* Keeps an interval that starts before the last one. */
+void busy_add_late(struct busy *busy, uint64_t start, uint64_t end);
+
+/* Adds an interval; 0 < start <= end. */
 static inline void busy_add(struct busy *busy, uint64_t start, uint64_t end) {
-    if (busy->collected > 0) {
-        struct busy_interval *last = &busy->batch[busy->collected - 1];
-        if (start >= last->start && start <= last->end) {
-            if (end > last->end) last->end = end;
-            return;
-        }
-        if (start < last->start) busy->unsorted = true;
-        if (busy->collected == BUSY_BATCH) busy_settle(busy);
+    struct busy_interval *last = &busy->history[busy->last];
+    if (start > last->end) {
+        busy->last = (busy->last + 1) % BUSY_HISTORY;
+        busy->history[busy->last] = (struct busy_interval){start, end};
+        busy->covered += end - start;
+        if (__builtin_expect(busy->last % BUSY_BATCH == 0, false)) busy_settle(busy);
+    } else if (start < last->start) {
+        busy_add_late(busy, start, end);
+    } else if (end > last->end) {
+        busy->covered += end - last->end;
+        last->end = end;
     }
-    busy->batch[busy->collected++] = (struct busy_interval){start, end};
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "durations.h"
 
+#include <string.h>
+
 #include "segment.h"
 
 static const struct durations_extremes NOTHING = {UINT64_MAX, 0};
@@ -19,7 +21,7 @@ static void show_bin(struct durations *durations, uint32_t bin) {
     uint64_t count = durations->counts[bin];
     if (count == 0) return;
     if (*cell == SEGMENT_NONE)
-        *cell = segment_cell(durations->series, bin == 0 ? 0 : DURATIONS_FIRST_BIN + bin - 1);
+        *cell = segment_cell(durations->series, bin == 0 ? 0 : DURATIONS_FIRST_BIN + bin - DURATIONS_OCTAVE);
     if (*cell != SEGMENT_NONE && segment_values[*cell].a != count) segment_set(*cell, count, 0);
 }
 
@@ -29,7 +31,11 @@ void durations_show(struct durations *durations, bool taken) {
     if (fresh->least < kept->least) kept->least = fresh->least;
     if (fresh->greatest > kept->greatest) kept->greatest = fresh->greatest;
     *fresh = NOTHING;
-    for (uint32_t bin = 0; bin < DURATIONS_BINS; bin++) show_bin(durations, bin);
-    segment_set(durations->sum_cell, durations->sum, durations->count);
+    uint64_t count = 0;
+    for (uint32_t bin = 0; bin < DURATIONS_BINS; bin++) {
+        show_bin(durations, bin);
+        count += durations->counts[bin];
+    }
+    segment_set(durations->sum_cell, durations->sum, count);
     segment_set(durations->extremes_cell, kept->least, kept->greatest);
 }

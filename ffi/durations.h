@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
-/* Index 0 is zero; from 1 on eight an octave. */
+/* Index 0 is zero; from 8 on eight an octave, beginning with that of 1 ns. */
+#define DURATIONS_OCTAVE 8u
 #define DURATIONS_FIRST_BIN (1023u << 3)
-#define DURATIONS_BINS (1u + (65u << 3))
+#define DURATIONS_BINS (65u * DURATIONS_OCTAVE)
 
 struct durations_extremes {
     uint64_t least, greatest;
@@ -19,20 +19,22 @@ struct durations {
     uint32_t sum_cell, extremes_cell;
     uint32_t cells[DURATIONS_BINS]; /* made when first hit */
     uint64_t counts[DURATIONS_BINS];
-    uint64_t sum, count;
+    uint64_t sum;
     struct durations_extremes fresh; /* since the last answer */
     struct durations_extremes kept;  /* between the last answer that was taken, and the last one */
 };
 
 void durations_open(struct durations *durations, uint32_t series);
 
+/* The highest bit tells the octave, the three below it the part of it; up to 2^61 ns, 73 years. */
+static inline uint32_t durations_bin(uint64_t ns) {
+    uint32_t octave = 63 ^ (uint32_t)__builtin_clzll(ns | 1);
+    return octave * DURATIONS_OCTAVE + (uint32_t)(ns * DURATIONS_OCTAVE >> octave);
+}
+
 static inline void durations_add(struct durations *durations, uint64_t ns) {
-    double value = (double)ns;
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    durations->counts[ns == 0 ? 0 : (bits >> 49) - DURATIONS_FIRST_BIN + 1]++;
+    durations->counts[durations_bin(ns)]++;
     durations->sum += ns;
-    durations->count++;
     if (ns < durations->fresh.least) durations->fresh.least = ns;
     if (ns > durations->fresh.greatest) durations->fresh.greatest = ns;
 }

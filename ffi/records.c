@@ -121,18 +121,17 @@ void records_open(bool node_mode) {
 
 struct interval {
     uint64_t start, end;
-    bool valid;
 };
 
-static struct interval interval_at(const void *record, size_t start, size_t end) {
-    struct interval found = {record_u64(record, start), record_u64(record, end), true};
-    found.valid = found.start != 0 && found.end >= found.start;
-    if (!found.valid) invalid++;
-    return found;
+/* Returns whether it can be. */
+static inline bool interval_at(const void *record, size_t start, size_t end, struct interval *found) {
+    *found = (struct interval){record_u64(record, start), record_u64(record, end)};
+    if (__builtin_expect(found->start != 0 && found->end >= found->start, true)) return true;
+    invalid++;
+    return false;
 }
 
-static struct device *device_at(const void *record, size_t offset) {
-    uint32_t ordinal = record_u32(record, offset);
+static struct device *device_of(uint32_t ordinal) {
     if (ordinal < DEVICES && devices[ordinal]) return devices[ordinal];
     struct device *device = ordinal < DEVICES ? open_device(ordinal) : NULL;
     if (!device) dropped++;
@@ -146,31 +145,44 @@ static void add_wait(struct device *device, uint32_t type, struct wait wait) {
     segment_add(*cell, wait.ns, wait.count);
 }
 
-static __attribute__((noinline)) void learn_new(uint32_t context, uint32_t ordinal) {
+static void learn(uint32_t context, uint32_t ordinal) {
     const struct wait *kept = waits_learn(context, ordinal);
     if (!kept) return;
     struct device *device = devices[ordinal];
     for (uint32_t type = 0; type < WAIT_TYPES; type++) add_wait(device, type, kept[type]);
 }
 
-/* Most records are of the context of the one before. */
-static inline void learn(const void *record, size_t context_at, size_t ordinal_at) {
-    static uint32_t latest = UINT32_MAX;
-    uint32_t context = record_u32(record, context_at);
-    if (context == latest) return;
-    latest = context;
-    learn_new(context, record_u32(record, ordinal_at));
+/* Where a record is from: its device, and its context in the upper half. */
+_Static_assert(KERNEL_CONTEXT == KERNEL_DEVICE + 4, "both are read at once");
+_Static_assert(MEMCPY_CONTEXT == MEMCPY_DEVICE + 4 && MEMSET_CONTEXT == MEMSET_DEVICE + 4, "here, too");
+
+static struct {
+    uint64_t origin;
+    struct device *device;
+} latest;
+
+static __attribute__((noinline)) struct device *device_from(uint64_t origin) {
+    struct device *device = device_of((uint32_t)origin);
+    if (!device) return NULL;
+    learn((uint32_t)(origin >> 32), (uint32_t)origin);
+    latest.origin = origin;
+    return latest.device = device;
 }
 
-static void read_kernel(const void *record) {
-    struct interval ran = interval_at(record, KERNEL_START, KERNEL_END);
+/* Most records are from where the one before is. */
+static inline struct device *device_at(const void *record, size_t offset) {
+    uint64_t origin = record_u64(record, offset);
+    if (__builtin_expect(origin == latest.origin && latest.device, true)) return latest.device;
+    return device_from(origin);
+}
+
+static inline void read_kernel(const void *record) {
+    struct interval ran;
     struct device *device = device_at(record, KERNEL_DEVICE);
-    if (!device) return;
-    learn(record, KERNEL_CONTEXT, KERNEL_DEVICE);
-    if (!ran.valid) return;
+    if (!device || !interval_at(record, KERNEL_START, KERNEL_END, &ran)) return;
     const char *name;
     memcpy(&name, (const char *)record + KERNEL_NAME, sizeof name);
-    segment_add(symbols_cell(name, device->kernels), ran.end - ran.start, 1);
+    segment_add_touched(symbols_cell(name, device->kernels), ran.end - ran.start, 1);
     durations_add(&device->durations, ran.end - ran.start);
     busy_add(&device->busy, ran.start, ran.end);
 }
@@ -193,28 +205,24 @@ static void add_traffic(struct device *device, struct traffic *traffic, uint32_t
 }
 
 static void read_copy(const void *record) {
-    struct interval ran = interval_at(record, MEMCPY_START, MEMCPY_END);
+    struct interval ran;
     struct device *device = device_at(record, MEMCPY_DEVICE);
-    if (!device) return;
-    learn(record, MEMCPY_CONTEXT, MEMCPY_DEVICE);
-    if (!ran.valid) return;
+    if (!device || !interval_at(record, MEMCPY_START, MEMCPY_END, &ran)) return;
     uint32_t kind = *((const uint8_t *)record + MEMCPY_COPY_KIND);
     add_traffic(device, &device->copies, kind, record_u64(record, MEMCPY_BYTES), ran);
 }
 
 static void read_set(const void *record) {
-    struct interval ran = interval_at(record, MEMSET_START, MEMSET_END);
+    struct interval ran;
     struct device *device = device_at(record, MEMSET_DEVICE);
-    if (!device) return;
-    learn(record, MEMSET_CONTEXT, MEMSET_DEVICE);
-    if (!ran.valid) return;
+    if (!device || !interval_at(record, MEMSET_START, MEMSET_END, &ran)) return;
     uint32_t kind = record_u16(record, MEMSET_MEMORY_KIND);
     add_traffic(device, &device->sets, kind, record_u64(record, MEMSET_BYTES), ran);
 }
 
 static void read_wait(const void *record) {
-    struct interval waited = interval_at(record, SYNC_START, SYNC_END);
-    if (!waited.valid) return;
+    struct interval waited;
+    if (!interval_at(record, SYNC_START, SYNC_END, &waited)) return;
     uint32_t type = record_u32(record, SYNC_TYPE);
     if (type >= WAIT_TYPES) type = 0;
     struct wait wait = {waited.end - waited.start, 1};
@@ -223,7 +231,8 @@ static void read_wait(const void *record) {
 }
 
 static void read_context(const void *record) {
-    if (device_at(record, CONTEXT_DEVICE)) learn(record, CONTEXT_ID, CONTEXT_DEVICE);
+    uint32_t ordinal = record_u32(record, CONTEXT_DEVICE);
+    if (device_of(ordinal)) learn(record_u32(record, CONTEXT_ID), ordinal);
 }
 
 static uint32_t name_graph(uint32_t profile, uint32_t id) {
@@ -231,8 +240,10 @@ static uint32_t name_graph(uint32_t profile, uint32_t id) {
     uint64_t signature = graphs_signature(id);
     if (signature != 0) snprintf(name, sizeof name, "%016llx", (unsigned long long)signature);
     else snprintf(name, sizeof name, "graph_%u", id);
-    if (signature == 0) unidentified++;
-    return frame(profile, name);
+    uint32_t cell = frame(profile, name);
+    /* One whose slot was forgotten has its frame still, and was counted. */
+    if (signature == 0 && cell < SEGMENT_CELLS && segment_values[cell].b == 0) unidentified++;
+    return cell;
 }
 
 static uint32_t graph_cell(struct graphs *graphs, uint32_t id) {
@@ -253,27 +264,32 @@ static uint32_t graph_cell(struct graphs *graphs, uint32_t id) {
 }
 
 static void read_graph(const void *record) {
-    struct interval ran = interval_at(record, GRAPH_TRACE_START, GRAPH_TRACE_END);
-    struct device *device = device_at(record, GRAPH_TRACE_DEVICE);
-    if (!device || !ran.valid) return;
+    struct interval ran;
+    struct device *device = device_of(record_u32(record, GRAPH_TRACE_DEVICE));
+    if (!device || !interval_at(record, GRAPH_TRACE_START, GRAPH_TRACE_END, &ran)) return;
     uint32_t cell = graph_cell(&device->graphs, record_u32(record, GRAPH_TRACE_GRAPH));
     segment_add(cell, ran.end - ran.start, 1);
     busy_add(&device->busy, ran.start, ran.end);
+}
+
+static __attribute__((noinline)) void read_other(const void *record, uint32_t kind) {
+    switch (kind) {
+    case CUPTI_KIND_MEMCPY:
+    case CUPTI_KIND_MEMCPY2: read_copy(record); break;
+    case CUPTI_KIND_MEMSET: read_set(record); break;
+    case CUPTI_KIND_SYNCHRONIZATION: read_wait(record); break;
+    case CUPTI_KIND_CONTEXT: read_context(record); break;
+    case CUPTI_KIND_GRAPH_TRACE: read_graph(record); break;
+    }
 }
 
 void records_read(const struct cupti *cupti, struct buffer buffer) {
     void *record = NULL;
     symbols_doubt();
     while (buffer.valid > 0 && cupti->ActivityGetNextRecord(buffer.data, buffer.valid, &record) == CUPTI_SUCCESS) {
-        switch (record_u32(record, RECORD_KIND)) {
-        case CUPTI_KIND_CONCURRENT_KERNEL: read_kernel(record); break;
-        case CUPTI_KIND_MEMCPY:
-        case CUPTI_KIND_MEMCPY2: read_copy(record); break;
-        case CUPTI_KIND_MEMSET: read_set(record); break;
-        case CUPTI_KIND_SYNCHRONIZATION: read_wait(record); break;
-        case CUPTI_KIND_CONTEXT: read_context(record); break;
-        case CUPTI_KIND_GRAPH_TRACE: read_graph(record); break;
-        }
+        uint32_t kind = record_u32(record, RECORD_KIND);
+        if (kind == CUPTI_KIND_CONCURRENT_KERNEL) read_kernel(record);
+        else read_other(record, kind);
     }
 }
 

@@ -126,18 +126,24 @@ extern uint32_t segment_changed[SEGMENT_CELLS];
 extern uint32_t segment_changed_count;
 extern bool segment_is_changed[SEGMENT_CELLS];
 
+/* Says that a cell, which may be SEGMENT_NONE, changes before the next publication, */
 static inline void segment_touch(uint32_t cell) {
-    if (segment_is_changed[cell]) return;
+    if (cell >= SEGMENT_CELLS || segment_is_changed[cell]) return;
     segment_is_changed[cell] = true;
     segment_changed[segment_changed_count++] = cell;
 }
 
-/* Adds to a cell, which may be SEGMENT_NONE. */
-static inline void segment_add(uint32_t cell, uint64_t a, uint64_t b) {
+/* so that this is all there is to adding to it. */
+static inline void segment_add_touched(uint32_t cell, uint64_t a, uint64_t b) {
     if (cell >= SEGMENT_CELLS) return;
     segment_values[cell].a += a;
     segment_values[cell].b += b;
+}
+
+/* Adds to a cell, which may be SEGMENT_NONE. */
+static inline void segment_add(uint32_t cell, uint64_t a, uint64_t b) {
     segment_touch(cell);
+    segment_add_touched(cell, a, b);
 }
 
 static inline void segment_set(uint32_t cell, uint64_t a, uint64_t b) {

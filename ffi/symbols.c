@@ -5,37 +5,36 @@
 
 #include "segment.h"
 
-/* A power of two; at most three quarters are used. */
-#define SLOTS (1u << 14)
+/* At most three quarters are used. */
+#define SLOTS (1u << SYMBOLS_BITS)
 #define TEXT (1u << 20)
 #define UNNAMED "(unnamed)"
 
-struct symbol {
-    const char *name; /* the driver's; NULL: a free slot */
-    const char *text; /* our copy */
-    uint32_t series;
-    uint32_t cell;
-    uint32_t seen; /* when both were compared */
-};
+_Static_assert(SEGMENT_SERIES < SYMBOLS_SERIES, "a mark is of one series");
 
-static struct symbol symbols[SLOTS];
+struct symbol symbols[SLOTS];
+uint32_t symbols_now = SYMBOLS_SERIES;
+
+/* Beside each symbol: what only a look needs. */
+static struct {
+    uint32_t series;
+    uint32_t text; /* our copy's place */
+} origins[SLOTS];
 static uint32_t count;
 static char texts[TEXT];
-static size_t used;
-static uint32_t now = 1;
+static uint32_t used;
 
-void symbols_doubt(void) { now++; }
-
-static uint32_t cell_of(const char *name, size_t length, uint32_t series) {
-    return segment_cell(series, segment_name(name, length));
+void symbols_doubt(void) {
+    symbols_now += SYMBOLS_SERIES;
+    if (symbols_now != 0) return;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) symbols[slot].mark = 0;
+    symbols_now = SYMBOLS_SERIES;
 }
 
-static struct symbol *find(const char *name, uint32_t series) {
-    uint64_t key = (uint64_t)(uintptr_t)name + ((uint64_t)series << 48);
-    uint32_t slot = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 50);
-    while (symbols[slot].name && (symbols[slot].name != name || symbols[slot].series != series))
+static uint32_t find(const char *name, uint32_t series, uint32_t slot) {
+    while (symbols[slot].name && (symbols[slot].name != name || origins[slot].series != series))
         slot = (slot + 1) % SLOTS;
-    return &symbols[slot];
+    return slot;
 }
 
 static void forget_all(void) {
@@ -44,24 +43,30 @@ static void forget_all(void) {
     used = 0;
 }
 
-static uint32_t remember(const char *name, uint32_t series) {
+static __attribute__((noinline)) uint32_t remember(const char *name, uint32_t series) {
     size_t length = strlen(name);
-    uint32_t cell = cell_of(name, length, series);
+    uint32_t cell = segment_cell(series, segment_name(name, length));
+    segment_touch(cell);
     if (length >= TEXT / 16) return cell;
     if (count == SLOTS / 4 * 3 || length >= TEXT - used) forget_all();
-    struct symbol *symbol = find(name, series);
-    if (!symbol->name) count++;
+    uint32_t slot = find(name, series, symbols_slot(name, series));
+    if (!symbols[slot].name) count++;
     memcpy(texts + used, name, length + 1);
-    *symbol = (struct symbol){name, texts + used, series, cell, now};
-    used += length + 1;
+    symbols[slot] = (struct symbol){name, symbols_mark(series), cell};
+    origins[slot].series = series;
+    origins[slot].text = used;
+    used += (uint32_t)length + 1;
     return cell;
 }
 
-uint32_t symbols_cell(const char *name, uint32_t series) {
-    if (!name) name = UNNAMED;
-    struct symbol *symbol = find(name, series);
-    if (symbol->seen == now && symbol->name) return symbol->cell;
-    if (!symbol->name || strcmp(symbol->text, name) != 0) return remember(name, series);
-    symbol->seen = now;
+uint32_t symbols_look(const char *name, uint32_t series, uint32_t slot) {
+    if (!name) return symbols_cell(UNNAMED, series);
+    slot = find(name, series, slot);
+    struct symbol *symbol = &symbols[slot];
+    if (!symbol->name) return remember(name, series);
+    if (symbol->mark == symbols_mark(series)) return symbol->cell;
+    if (strcmp(texts + origins[slot].text, name) != 0) return remember(name, series);
+    symbol->mark = symbols_mark(series);
+    segment_touch(symbol->cell);
     return symbol->cell;
 }

@@ -2,6 +2,7 @@
 #include "../durations.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "../segment.h"
 #include "check.h"
@@ -13,7 +14,7 @@ static struct segment_value extremes(void) { return segment_values[durations.ext
 static void count_in_bins(void) {
     uint64_t state = 7, sum = 0, counted = 0;
     for (uint32_t i = 0; i < 100000; i++) {
-        uint64_t ns = (((uint64_t)random_below(&state, 1u << 31) << 33) + i) >> random_below(&state, 64);
+        uint64_t ns = (((uint64_t)random_below(&state, 1u << 31) << 33) + i) >> (3 + random_below(&state, 61));
         durations_add(&durations, ns);
         sum += ns;
         double value = (double)ns;
