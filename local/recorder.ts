@@ -70,9 +70,15 @@ export class Recorder {
     this.#merge({ name, type: "histogram", tags, updated_ns: this.now_ns, ...gain });
   }
 
-  /** Records what the frames of a profile gained since they were last recorded; none is an answer too. */
+  /**
+   * Records what the frames of a profile gained since they were last recorded; none is an answer too.
+   * Takes `frames` over.
+   */
   profile(name: string, tags: Tags, frames: Map<string, FrameSum>): void {
-    this.#merge({ name, type: "profile", tags, updated_ns: this.now_ns, frames });
+    const series: Series = { name, type: "profile", tags, updated_ns: this.now_ns, frames };
+    const key = seriesKey(series);
+    if (this.#window.series.has(key)) this.#merge(series);
+    else this.#window.series.set(key, series);
   }
 
   /** Records a warning or an error: of now, unless it says when it was logged. */

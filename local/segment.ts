@@ -122,6 +122,8 @@ export class Segment implements Disposable {
       if (after.begun !== before.published && after.begun !== before.published + 1n) continue;
       this.#progress = before;
       this.#now = new Uint32Array(bytes.buffer);
+      this.#last = grown(this.#last, this.#now.length);
+      this.#counted = grown(this.#counted, this.#now.length);
       // While nothing is asked no histogram changes.
       this.#histogramsDue = final ||
         (before.asked === before.answered && after.answered === before.answered);
@@ -145,9 +147,9 @@ export class Segment implements Disposable {
 
   #recordSeries(recorder: Recorder, series: SegmentSeries, { tags, all }: SegmentRecording): void {
     const { name, type, cells } = series;
-    const changed = cells.filter((cell) => this.#isChanged(cell, type === "histogram"));
+    const changed = cells.some(({ at }) => this.#isChanged(at * 4, type === "histogram"));
     // Once at least: zero is an answer, and an empty profile, too.
-    if (changed.length === 0 && !all && this.#recorded.has(series)) return;
+    if (!changed && !all && this.#recorded.has(series)) return;
     this.#recorded.add(series);
     switch (type) {
       case "gauge":
@@ -157,31 +159,32 @@ export class Segment implements Disposable {
         recorder.counter(
           name,
           tags,
-          changed.map(({ at }) => this.#gain(at * 4)).reduce(addSums, 0),
+          cells.map(({ at }) => this.#gain(at * 4)).reduce(addSums, 0),
         );
         break;
       case "histogram":
         recorder.histogram(name, tags, this.#histogramGain(cells));
         break;
       case "profile":
-        recorder.profile(name, tags, this.#frames(changed));
+        recorder.profile(name, tags, this.#frames(cells));
     }
   }
 
-  #isChanged({ at }: SegmentCell, counted: boolean): boolean {
+  #isChanged(word: number, counted: boolean): boolean {
     if (counted && !this.#histogramsDue) return false;
     const now = this.#now;
     const last = counted ? this.#counted : this.#last;
-    const word = at * 4;
-    return now[word] !== (last[word] ?? 0) || now[word + 1] !== (last[word + 1] ?? 0) ||
-      now[word + 2] !== (last[word + 2] ?? 0) || now[word + 3] !== (last[word + 3] ?? 0);
+    return now[word] !== last[word] || now[word + 1] !== last[word + 1] ||
+      now[word + 2] !== last[word + 2] || now[word + 3] !== last[word + 3];
   }
 
-  #frames(changed: readonly SegmentCell[]): Map<string, FrameSum> {
+  #frames(cells: readonly SegmentCell[]): Map<string, FrameSum> {
     const frames = new Map<string, FrameSum>();
-    for (const { at, frame } of changed) {
-      const value = this.#gain(at * 4);
-      const samples = count(this.#gain(at * 4 + 2));
+    for (const { at, frame } of cells) {
+      const word = at * 4;
+      if (!this.#isChanged(word, false)) continue;
+      const value = this.#gain(word);
+      const samples = count(this.#gain(word + 2));
       const same = frames.get(frame);
       if (same) {
         same.value = addSums(same.value, value);
@@ -222,8 +225,8 @@ export class Segment implements Disposable {
   #gain(word: number, last = this.#last): Sum {
     const now = this.#now;
     const high = now[word + 1]!;
-    const high_before = last[word + 1] ?? 0;
-    const low = now[word]! - (last[word] ?? 0);
+    const high_before = last[word + 1]!;
+    const low = now[word]! - last[word]!;
     if (high < high_before || (high === high_before && low < 0)) refuseSegment("a value fell");
     // Exact in a double up to 2^53.
     if (high - high_before < 2 ** 20) return (high - high_before) * WORD + low;
@@ -233,6 +236,14 @@ export class Segment implements Disposable {
   [Symbol.dispose](): void {
     this.file[Symbol.dispose]();
   }
+}
+
+/** `words`, and zeros up to `length`. */
+function grown(words: Uint32Array, length: number): Uint32Array {
+  if (words.length >= length) return words;
+  const more = new Uint32Array(length);
+  more.set(words);
+  return more;
 }
 
 function word64(words: Uint32Array, word: number): bigint {
