@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /* Intervals that came late, and wait to be merged at once. */
-#define BUSY_BATCH 512u
+#define BUSY_BATCH 2048u
 /* A power of two. What is older than all that is remembered counts no more: it may have been counted. */
-#define BUSY_HISTORY 4096u
+#define BUSY_HISTORY 8192u
 /* Remembered after each settlement, which comes before a batch in order and one late fill the rest. */
 #define BUSY_KEPT (BUSY_HISTORY - 2 * BUSY_BATCH - 1)
 
