@@ -58,6 +58,8 @@ export const PRODUCTS: Record<string, Product> = {
       "records.c",
       "segment.c",
       "segment_ask.c",
+      "segment_file.c",
+      "segment_tables.c",
       "service.c",
       "symbols.c",
       "waits.c",

@@ -9,11 +9,13 @@ const HERE = new URL("./", import.meta.url).pathname;
 const FLAGS = ["-std=gnu11", "-w", "-O1", "-g"];
 const SANITIZERS = ["address,undefined", "thread"];
 
+const SEGMENT = ["segment.c", "segment_file.c", "segment_tables.c"];
+
 /** Programs of testdata/, and what of the collector each is about. */
 const PROGRAMS: Record<string, string[]> = {
   busy: ["busy.c"],
-  durations: ["durations.c", "segment.c"],
-  buffers: ["buffers.c", "segment.c"],
+  durations: ["durations.c", ...SEGMENT],
+  buffers: ["buffers.c", ...SEGMENT],
 };
 
 const compiler = compilerFor(Deno.build.arch);

@@ -1,13 +1,15 @@
 /** A process with a segment, told what to write. */
 
 const HERE = new URL("./", import.meta.url).pathname;
-const SEGMENT = new URL("../../ffi/segment.c", import.meta.url).pathname;
+const SEGMENT = ["segment", "segment_file", "segment_tables"].map((name) =>
+  new URL(`../../ffi/${name}.c`, import.meta.url).pathname
+);
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
 
 /** The path of `NAME.c` built into `directory`, or `null`, said on the console, without a compiler. */
 export async function buildProgram(name: string, directory: string): Promise<string | null> {
   const path = `${directory}/${name}`;
-  const args = [...FLAGS, `${HERE}${name}.c`, SEGMENT, "-o", path];
+  const args = [...FLAGS, `${HERE}${name}.c`, ...SEGMENT, "-o", path];
   try {
     const { success, stderr } = await new Deno.Command("cc", { args }).output();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
