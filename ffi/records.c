@@ -283,11 +283,16 @@ static __attribute__((noinline)) void read_other(const void *record, uint32_t ki
     }
 }
 
+#define AHEAD 864u
+
 void records_read(const struct cupti *cupti, struct buffer buffer) {
     void *record = NULL;
     symbols_doubt();
     while (buffer.valid > 0 && cupti->ActivityGetNextRecord(buffer.data, buffer.valid, &record) == CUPTI_SUCCESS) {
         uint32_t kind = record_u32(record, RECORD_KIND);
+        /* A few records on: they come from another core's cache. */
+        __builtin_prefetch((const char *)record + AHEAD);
+        __builtin_prefetch((const char *)record + AHEAD + KERNEL_NAME);
         if (kind == CUPTI_KIND_CONCURRENT_KERNEL) read_kernel(record);
         else read_other(record, kind);
     }

@@ -14,7 +14,7 @@
 
 _Static_assert(sizeof(struct segment_header) == 120, "readers know the layout");
 
-struct segment_value segment_values[SEGMENT_CELLS];
+struct segment_value segment_values[SEGMENT_CELLS + 1];
 uint32_t segment_changed[SEGMENT_CELLS];
 uint32_t segment_changed_count;
 bool segment_is_changed[SEGMENT_CELLS];

@@ -121,7 +121,7 @@ uint32_t segment_series(const char *metric, uint32_t type, const char *const tag
 uint32_t segment_cell(uint32_t series, uint32_t name);
 
 /* Values are gathered in memory of the process alone, and seen by others once they are published. */
-extern struct segment_value segment_values[SEGMENT_CELLS];
+extern struct segment_value segment_values[SEGMENT_CELLS + 1]; /* the last: of what has no cell */
 extern uint32_t segment_changed[SEGMENT_CELLS];
 extern uint32_t segment_changed_count;
 extern bool segment_is_changed[SEGMENT_CELLS];
@@ -133,15 +133,15 @@ static inline void segment_touch(uint32_t cell) {
     segment_changed[segment_changed_count++] = cell;
 }
 
-/* so that this is all there is to adding to it. */
+/* so that this is all there is to adding to it; SEGMENT_CELLS is none. */
 static inline void segment_add_touched(uint32_t cell, uint64_t a, uint64_t b) {
-    if (cell >= SEGMENT_CELLS) return;
     segment_values[cell].a += a;
     segment_values[cell].b += b;
 }
 
 /* Adds to a cell, which may be SEGMENT_NONE. */
 static inline void segment_add(uint32_t cell, uint64_t a, uint64_t b) {
+    if (cell >= SEGMENT_CELLS) return;
     segment_touch(cell);
     segment_add_touched(cell, a, b);
 }

@@ -46,6 +46,7 @@ static void forget_all(void) {
 static __attribute__((noinline)) uint32_t remember(const char *name, uint32_t series) {
     size_t length = strlen(name);
     uint32_t cell = segment_cell(series, segment_name(name, length));
+    if (cell == SEGMENT_NONE) cell = SEGMENT_CELLS;
     segment_touch(cell);
     if (length >= TEXT / 16) return cell;
     if (count == SLOTS / 4 * 3 || length >= TEXT - used) forget_all();

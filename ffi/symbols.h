@@ -35,7 +35,8 @@ static inline uint32_t symbols_slot(const char *name, uint32_t series) {
 
 static inline uint32_t symbols_mark(uint32_t series) { return symbols_now + series; }
 
-/* The cell of a frame of this name, touched until the next doubt; `name` may be NULL. */
+/* The cell of a frame of this name, touched until the next doubt, or SEGMENT_CELLS; `name` may be
+ * NULL. */
 static inline uint32_t symbols_cell(const char *name, uint32_t series) {
     uint32_t slot = symbols_slot(name, series);
     const struct symbol *symbol = &symbols[slot];

@@ -41,7 +41,7 @@ export async function benchCuda(directory: string): Promise<Row[]> {
     rows.push(...await time(program, { symbols, threads: 1, millions: 2 }));
   }
   for (const symbols of [1, 500, 4000]) {
-    rows.push(...await time(program, { symbols, threads: 16, millions: 2 }));
+    rows.push(...await time(program, { symbols, threads: 16, millions: 5 }));
   }
   for (const symbols of [1, 500, 4000]) {
     rows.push(...await instructions(program, { symbols, threads: 1, millions: 1 }));
