@@ -12,7 +12,8 @@ enum { CONTEXT_US = 20000 };
 const struct fake_cupti *fake_cupti;
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool ready, torn_down;
+static bool ready;
+static _Atomic bool torn_down;
 static pid_t owner;
 static __thread int callback_depth;
 static __thread uint32_t current_device;

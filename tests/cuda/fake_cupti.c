@@ -37,9 +37,9 @@ struct subscriber_params {
 const struct fake_driver *driver;
 
 static pid_t owner;
-static bool enabled_kinds[KINDS];
-static bool enabled_callbacks[DOMAINS][CALLBACKS];
-static callback subscriber;
+static _Atomic bool enabled_kinds[KINDS];
+static _Atomic bool enabled_callbacks[DOMAINS][CALLBACKS];
+static _Atomic(callback) subscriber;
 static void *subscriber_user;
 static char subscriber_name[64];
 static __thread uint64_t correlation;
@@ -50,7 +50,7 @@ void callback_entered(void) { ++*driver->callback_depth(); }
 void callback_left(void) { --*driver->callback_depth(); }
 
 static void call(int domain, uint32_t cbid, const void *data) {
-    callback function = __atomic_load_n(&subscriber, __ATOMIC_ACQUIRE);
+    callback function = subscriber;
     if (function == NULL || !enabled_callbacks[domain][cbid]) return;
     callback_entered();
     function(subscriber_user, domain, cbid, data);
@@ -136,7 +136,7 @@ static int subscribe(void **handle, callback function, void *user, const char *n
     if (subscriber != NULL) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS;
     snprintf(subscriber_name, sizeof subscriber_name, "%s", name);
     subscriber_user = user;
-    __atomic_store_n(&subscriber, function, __ATOMIC_RELEASE);
+    subscriber = function;
     *handle = &subscriber;
     return CUPTI_SUCCESS;
 }
@@ -160,8 +160,10 @@ EXPORT int cuptiSubscribe_v2(void **handle, callback function, void *user,
 #endif
 
 static void forget_subscriber(void) {
-    __atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE);
-    memset(enabled_callbacks, 0, sizeof enabled_callbacks);
+    subscriber = NULL;
+    for (int domain = 0; domain < DOMAINS; domain++) {
+        for (int cbid = 0; cbid < CALLBACKS; cbid++) enabled_callbacks[domain][cbid] = false;
+    }
 }
 
 EXPORT int cuptiUnsubscribe(void *handle) {
@@ -234,7 +236,7 @@ EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, siz
     return refused;
 }
 
-static size_t *attribute(int which) {
+static _Atomic size_t *attribute(int which) {
     if (which == ATTRIBUTE_ZEROED) return &attribute_zeroed;
     if (which == ATTRIBUTE_PER_THREAD && FAKE_CUPTI >= 1203) return &attribute_per_thread;
     return NULL;
@@ -244,7 +246,7 @@ static size_t *attribute(int which) {
 EXPORT int cuptiActivitySetAttribute(int which, size_t *size, void *value) {
     int refused = outside_callbacks("cuptiActivitySetAttribute");
     if (refused) return refused;
-    size_t *known = attribute(which);
+    _Atomic size_t *known = attribute(which);
     if (known == NULL || *size != 1) return CUPTI_ERROR_INVALID_PARAMETER;
     *known = *(uint8_t *)value;
     return CUPTI_SUCCESS;
@@ -253,7 +255,7 @@ EXPORT int cuptiActivitySetAttribute(int which, size_t *size, void *value) {
 EXPORT int cuptiActivityGetAttribute(int which, size_t *size, void *value) {
     int refused = cupti_refuses("cuptiActivityGetAttribute");
     if (refused) return refused;
-    size_t *known = attribute(which);
+    _Atomic size_t *known = attribute(which);
     if (known == NULL || *size < 1) return CUPTI_ERROR_INVALID_PARAMETER;
     *(uint8_t *)value = (uint8_t)*known;
     *size = 1;
@@ -290,7 +292,7 @@ EXPORT int cuptiGetGraphExecId(const void *exec, uint32_t *id) {
 EXPORT int cuptiFinalize(void) {
     int refused = outside_callbacks("cuptiFinalize");
     if (refused) return refused;
-    memset(enabled_kinds, 0, sizeof enabled_kinds);
+    for (int kind = 0; kind < KINDS; kind++) enabled_kinds[kind] = false;
     forget_subscriber();
     buffers_end();
     return CUPTI_SUCCESS;

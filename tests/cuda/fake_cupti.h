@@ -56,6 +56,6 @@ void buffers_settle(void);
 void buffers_gate(bool closed);
 void buffers_start(void);
 void buffers_end(void);
-extern size_t attribute_zeroed, attribute_per_thread;
+extern _Atomic size_t attribute_zeroed, attribute_per_thread;
 
 #endif

@@ -23,7 +23,7 @@ struct given {
 };
 enum { GIVEN = 4096 };
 
-size_t attribute_zeroed, attribute_per_thread = FAKE_CUPTI >= 1300;
+_Atomic size_t attribute_zeroed, attribute_per_thread = FAKE_CUPTI >= 1300;
 
 /* The lock of the library: held while the tool's functions are called, and while records are walked. */
 static pthread_mutex_t lock;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { decode, type Signals, signals } from "@service/core";
 import { temporaryDirectory } from "../../local/_testing.ts";
 import { type Run, startRun } from "../stack.ts";
-import { libraries, type Toolkit, workload } from "./build.ts";
+import { libraries, type Sanitizer, type Toolkit, watchedLibrary, workload } from "./build.ts";
 
 /** No scenario takes longer, or it hangs. */
 const PATIENCE_MS = 20_000;
@@ -14,6 +14,8 @@ export interface ScenarioOptions {
   toolkit?: Toolkit | null;
   env?: Record<string, string>;
   flags?: string[];
+  /** Watches the workload, the fakes and our library. */
+  sanitizer?: Sanitizer;
   /** Runs beside it; {@linkcode Scene.openGate} lets the workload go on. */
   during?: (scene: Scene) => Promise<void>;
 }
@@ -43,15 +45,17 @@ export interface Outcome {
 /** Runs a scenario to its end; asserts that nothing was said, violated or left behind. */
 export async function runScenario(name: string, options: ScenarioOptions = {}): Promise<Outcome> {
   await using directory = await temporaryDirectory();
-  const { toolkit = "13.0", during } = options;
+  const { toolkit = "13.0", during, sanitizer } = options;
   const at = (file: string) => `${directory.path}/${file}`;
-  await using run = startRun([await workload(), name], {
+  const command = [await workload(sanitizer), name];
+  if (sanitizer) command.unshift("env", `CUDA_INJECTION64_PATH=${await watchedLibrary(sanitizer)}`);
+  await using run = startRun(command, {
     directory: directory.path,
     flags: ["--listen-port", "0", ...options.flags ?? []],
     env: {
       SERVICE_DEBUG: during ? "1" : "",
       SERVICE_SNAPSHOT_FILE: at("last.json"),
-      LD_LIBRARY_PATH: await libraries(toolkit),
+      LD_LIBRARY_PATH: await libraries(toolkit, sanitizer),
       CUDA_INJECTION64_PATH: "",
       FAKE_VIOLATIONS: at("violations"),
       WORKLOAD_EXPECTED: at("expected"),

@@ -166,10 +166,11 @@ static void *launch_once(void *number) {
     return NULL;
 }
 
-/* 10,000 threads, 100 at a time. */
+/* 10,000 threads, or $WORKLOAD_THREADS, 100 at a time. */
 static int threads(void) {
+    const char *count = getenv("WORKLOAD_THREADS");
     start();
-    for (int i = 0; i < 10000; i += 100) {
+    for (int i = 0; i < (count ? atoi(count) : 10000); i += 100) {
         pthread_t running[100];
         for (int j = 0; j < 100; j++) {
             if (pthread_create(&running[j], NULL, launch_once, (void *)(uintptr_t)(i + j))) return 71;

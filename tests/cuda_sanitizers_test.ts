@@ -1,0 +1,72 @@
+/** The main scenarios with all of it under the compiler's sanitizers: workload, fakes and library. */
+
+import assert from "node:assert/strict";
+import { canWatch, compiler, type Sanitizer } from "./cuda/build.ts";
+import { assertExact, runScenario, type ScenarioOptions } from "./cuda/harness.ts";
+
+interface Watched extends ScenarioOptions {
+  scenario: string;
+  /** What it leaves is not what it books. */
+  loses?: boolean;
+  /** Not under the sanitizer of threads, which cannot follow it. */
+  notThread?: boolean;
+}
+
+const NODE_MODE = {
+  flags: ["--cuda-graph-trace", "node"],
+  env: { WORKLOAD_NODE_MODE: "1" },
+};
+
+const WATCHED: Watched[] = [
+  { scenario: "steady" },
+  { scenario: "steady", toolkit: "11.8", notThread: true },
+  { scenario: "overlap" },
+  { scenario: "graphs" },
+  { scenario: "graphs", ...NODE_MODE, notThread: true },
+  { scenario: "child_graphs", notThread: true },
+  { scenario: "threads", env: { WORKLOAD_THREADS: "1000" } },
+  { scenario: "fork_and_exit" },
+  { scenario: "fork_before_init", notThread: true },
+  { scenario: "fork_and_exec", notThread: true },
+  { scenario: "exit_from_thread" },
+  { scenario: "exit_while_launching", loses: true },
+  { scenario: "exit_while_running" },
+  { scenario: "closed_injection", notThread: true },
+  { scenario: "usurped", loses: true },
+  { scenario: "finalized", loses: true },
+  { scenario: "flood", loses: true },
+  { scenario: "many_symbols", loses: true },
+  { scenario: "long_symbols", loses: true, notThread: true },
+  { scenario: "reused_names" },
+  { scenario: "invalid", notThread: true },
+  { scenario: "lost", notThread: true },
+];
+
+/** What a workload leaves allocated is its own matter; a fork of threads is what we look at. */
+const ENVIRONMENT = {
+  ASAN_OPTIONS: "detect_leaks=0",
+  TSAN_OPTIONS: "die_after_fork=0",
+};
+
+for (const sanitizer of ["address,undefined", "thread"] as const) {
+  const ignore = Deno.build.os !== "linux" || !compiler || !await canWatch(sanitizer);
+  if (ignore) console.log(`tests/cuda_sanitizers_test.ts: no -fsanitize=${sanitizer} here`);
+  Deno.test({
+    name: `the library holds in a workload under -fsanitize=${sanitizer}`,
+    ignore,
+    async fn(t) {
+      for (const watched of WATCHED) {
+        if (sanitizer === "thread" && watched.notThread) continue;
+        const { scenario, toolkit = "13.0" } = watched;
+        await t.step(`${scenario}, CUPTI of ${toolkit}`, () => holds(watched, sanitizer));
+      }
+    },
+  });
+}
+
+async function holds({ scenario, loses, ...options }: Watched, sanitizer: Sanitizer) {
+  const env = { ...options.env, ...ENVIRONMENT };
+  const { status, payload, books } = await runScenario(scenario, { ...options, env, sanitizer });
+  assert.equal(status.code, 0, scenario);
+  if (!loses) assertExact(payload, books);
+}
