@@ -106,6 +106,16 @@ test("records that come faster than they are read are counted as dropped", async
   assert(difference < 7500, `${seen} seen and ${dropped} dropped of 150,001`);
 });
 
+test("under all loads at once a process has at most 24 MiB of ours", async () => {
+  const peak = async (wrapper: string[]) => {
+    const { status, books: [own] } = await runScenario("everything", { wrapper });
+    assert.equal(status.code, 0);
+    return parseInt(own!.cells.get("peak_bytes  ")!);
+  };
+  const more = await peak([]) - await peak(["env", "CUDA_INJECTION64_PATH=none"]);
+  assert(more > 0 && more <= 24 << 20, `${more / 1024} KiB`);
+});
+
 test("10,000 threads launch", async () => {
   await exact("threads");
 });
@@ -180,7 +190,14 @@ test("a process that was started by another is captured too", async () => {
   assert.equal(books.length, 2);
 });
 
-for (const [scenario, signal] of [["leave_at_once", null], ["kill_itself", "SIGKILL"]] as const) {
+for (
+  const [scenario, signal] of [
+    ["leave_at_once", null],
+    ["quick_exit_itself", null],
+    ["kill_itself", "SIGKILL"],
+    ["abort_itself", "SIGABRT"],
+  ] as const
+) {
   test(`${scenario}: what was published outlives the process`, async () => {
     const { status, payload, books } = await runScenario(scenario, {
       async during({ run, books, openGate }) {
@@ -201,6 +218,49 @@ test("exit() on another thread loses nothing", async () => {
 test("exit() while others launch neither hangs nor crashes", async () => {
   const { status } = await runScenario("exit_while_launching");
   assert.equal(status.code, 0);
+});
+
+test("exit() while the driver begins neither hangs nor crashes", async () => {
+  const { status } = await runScenario("exit_during_start");
+  assert.equal(status.code, 0);
+});
+
+test("a process that ended counts, also while nobody waits for it", async () => {
+  await exact("zombie", {
+    async during({ run, books, openGate }) {
+      const done = await until(async () => (await books()).length > 0 && await books());
+      await until(async () => isExact(await readLocal(run), done));
+      await openGate();
+    },
+  });
+});
+
+test("a process that outlives the run neither hangs nor crashes", async () => {
+  const { status } = await runScenario("orphan", { outlived: true });
+  assert.equal(status.code, 0);
+});
+
+test("a stopped process delays no answer, and is read when it goes on", async () => {
+  await exact("live", {
+    async during({ run, books, openGate }) {
+      const [own] = await until(async () => (await books()).length > 0 && await books());
+      const pid = Number(own!.pid);
+      Deno.kill(pid, "SIGSTOP");
+      const start_ms = performance.now();
+      for (let i = 0; i < 5; i++) await readLocal(run);
+      const took_ms = performance.now() - start_ms;
+      Deno.kill(pid, "SIGCONT");
+      assert(took_ms < 2_500, `five answers take ${took_ms} ms`);
+      await until(async () => isExact(await readLocal(run), [own!]));
+      await openGate();
+    },
+  });
+});
+
+test("the end of a process that used CUDA is not late", async () => {
+  const { books: [own] } = await runScenario("timed_exit");
+  const took_ms = parseInt(own!.cells.get("exit_nanoseconds  ")!) / 1e6;
+  assert(took_ms < 500, `exit() takes ${took_ms} ms`);
 });
 
 test("a driver that is gone before the handlers of exit() is not called", async () => {

@@ -14,6 +14,10 @@ export interface ScenarioOptions {
   toolkit?: Toolkit | null;
   env?: Record<string, string>;
   flags?: string[];
+  /** A process of it begins with CUDA when the run is over: what it leaves is for the next run to remove. */
+  outlived?: boolean;
+  /** Words before the command. */
+  wrapper?: string[];
   /** Watches the workload, the fakes and our library. */
   sanitizer?: Sanitizer;
   /** Runs beside it; {@linkcode Scene.openGate} lets the workload go on. */
@@ -47,7 +51,7 @@ export async function runScenario(name: string, options: ScenarioOptions = {}): 
   await using directory = await temporaryDirectory();
   const { toolkit = "13.0", during, sanitizer } = options;
   const at = (file: string) => `${directory.path}/${file}`;
-  const command = [await workload(sanitizer), name];
+  const command = [...options.wrapper ?? [], await workload(sanitizer), name];
   if (sanitizer) command.unshift("env", `CUDA_INJECTION64_PATH=${await watchedLibrary(sanitizer)}`);
   await using run = startRun(command, {
     directory: directory.path,
@@ -74,8 +78,15 @@ export async function runScenario(name: string, options: ScenarioOptions = {}): 
   assert.equal(stdout, "", name);
   if (!during) assert.equal(stderr, "", name);
   const payload = signals.check(decode(await Deno.readTextFile(at("last.json"))));
-  await assertNothingLeft(payload.context["instance.id"]!);
+  const instance = payload.context["instance.id"]!;
+  if (options.outlived) await removeSegments(instance);
+  await assertNothingLeft(instance);
   return { status, payload, books: await books(), directory: directory.path };
+}
+
+async function removeSegments(instance: string): Promise<void> {
+  const path = `/dev/shm/service-${Deno.uid()}/${instance}`;
+  await Deno.remove(path, { recursive: true }).catch(() => {});
 }
 
 async function assertNothingLeft(instance: string): Promise<void> {

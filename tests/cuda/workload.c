@@ -289,7 +289,8 @@ int main(int count, char **words) {
     int result = 64;
     const char *name = count == 2 ? words[1] : "";
     if (!run_in(work_scenarios, name, &result) && !run_in(graph_scenarios, name, &result) &&
-        !run_in(process_scenarios, name, &result) && !run_in(tool_scenarios, name, &result)) {
+        !run_in(process_scenarios, name, &result) && !run_in(tool_scenarios, name, &result) &&
+        !run_in(load_scenarios, name, &result)) {
         fprintf(stderr, "workload: no scenario %s\n", name);
     }
     return result;

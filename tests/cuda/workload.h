@@ -93,6 +93,7 @@ struct scenario {
     const char *name;
     int (*run)(void);
 };
-extern const struct scenario work_scenarios[], graph_scenarios[], process_scenarios[], tool_scenarios[];
+extern const struct scenario work_scenarios[], graph_scenarios[], process_scenarios[], tool_scenarios[],
+    load_scenarios[];
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "workload.h"
@@ -141,6 +142,96 @@ static int closed_injection(void) {
     return 0;
 }
 
+static int abort_itself(void) {
+    start();
+    some_work();
+    close_books();
+    wait_for_gate();
+    abort();
+}
+
+/* Runs no handlers of exit either. */
+static int quick_exit_itself(void) {
+    start();
+    some_work();
+    close_books();
+    wait_for_gate();
+    quick_exit(0);
+}
+
+static void *begin_there(void *unused) {
+    (void)unused;
+    return (void *)(uintptr_t)cuda.cuInit(0);
+}
+
+/* Other processes, that leave while their driver begins: none hangs, none crashes. */
+static int exit_during_start(void) {
+    load();
+    int failed = 0;
+    for (int i = 0; i < 40; i++) {
+        useconds_t after = random_below(3000);
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_t thread;
+            alarm(10);
+            pthread_create(&thread, NULL, begin_there, NULL);
+            usleep(after);
+            exit(0);
+        }
+        failed |= wait_for_child(child);
+    }
+    close_books();
+    return failed;
+}
+
+/* A child that nobody waits for until the test says so. */
+static int zombie(void) {
+    load();
+    pid_t child = fork();
+    if (child == 0) {
+        start();
+        some_work();
+        close_books();
+        exit(0);
+    }
+    wait_for_gate();
+    return wait_for_child(child);
+}
+
+/* What the command leaves behind begins with CUDA, and ends, when the run is over. */
+static int orphan(void) {
+    load();
+    if (fork() == 0) {
+        alarm(10);
+        usleep(100000);
+        start();
+        some_work();
+        usleep(100000);
+        exit(0);
+    }
+    return 0;
+}
+
+static struct timespec left_at;
+
+static void tell_time_of_exit(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t took = (uint64_t)(now.tv_sec - left_at.tv_sec) * 1000000000u;
+    new_books();
+    expect_process("exit_nanoseconds", took + (uint64_t)now.tv_nsec - (uint64_t)left_at.tv_nsec);
+    close_books();
+}
+
+/* Books only how long the handlers of exit() took that came after the first. */
+static int timed_exit(void) {
+    atexit(tell_time_of_exit);
+    start();
+    some_work();
+    clock_gettime(CLOCK_MONOTONIC, &left_at);
+    return 0;
+}
+
 const struct scenario process_scenarios[] = {
     {"fork_and_exit", fork_and_exit},
     {"fork_before_init", fork_before_init},
@@ -151,5 +242,11 @@ const struct scenario process_scenarios[] = {
     {"exit_from_thread", exit_from_thread},
     {"exit_while_launching", exit_while_launching},
     {"closed_injection", closed_injection},
+    {"abort_itself", abort_itself},
+    {"quick_exit_itself", quick_exit_itself},
+    {"exit_during_start", exit_during_start},
+    {"zombie", zombie},
+    {"orphan", orphan},
+    {"timed_exit", timed_exit},
     {NULL, NULL},
 };

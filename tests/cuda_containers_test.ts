@@ -1,0 +1,89 @@
+/** CUDA processes with namespaces of their own, and directories that they do not share with us. */
+
+import assert from "node:assert/strict";
+import { readLocal, until } from "./stack.ts";
+import { compiler } from "./cuda/build.ts";
+import {
+  assertExact,
+  captureStates,
+  isExact,
+  runScenario,
+  type ScenarioOptions,
+} from "./cuda/harness.ts";
+
+const PID_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"];
+
+/** Words before a command that shall find something else at a path: `set` says what. */
+function mounted(set: string): string[] {
+  return ["unshare", "--mount", "sh", "-c", `${set} && exec "$@"`, "sh"];
+}
+
+/** A tmpfs with less room than a segment takes. */
+const TINY = "mount -t tmpfs -o size=1M none /dev/shm";
+/** What is below it is not the run's state any more. */
+const ELSEWHERE =
+  'mkdir -p "$XDG_STATE_HOME/service" && mount -t tmpfs none "$XDG_STATE_HOME/service"';
+
+async function test(name: string, wrapper: string[], run: () => Promise<void>): Promise<void> {
+  const missing = compiler === null
+    ? "no C compiler"
+    : await succeeds([...wrapper, "true"])
+    ? null
+    : `no ${wrapper.slice(0, 2).join(" ")} here`;
+  if (missing) console.log(`"${name}" is skipped: ${missing}`);
+  Deno.test({ name, ignore: missing !== null, fn: run });
+}
+
+async function succeeds([command, ...args]: string[]): Promise<boolean> {
+  if (Deno.build.os !== "linux") return false;
+  const env = { XDG_STATE_HOME: "/tmp" };
+  const output = new Deno.Command(command!, { args, env, stdout: "null", stderr: "null" }).output();
+  return await output.then(({ success }) => success, () => false);
+}
+
+async function exact(name: string, options: ScenarioOptions) {
+  const { status, payload, books } = await runScenario(name, options);
+  assert.equal(status.code, 0);
+  assertExact(payload, books);
+  return payload;
+}
+
+await test(
+  "a process in a container has its own pid among the tags, and ours",
+  PID_NAMESPACE,
+  async () => {
+    await exact("live", {
+      wrapper: PID_NAMESPACE,
+      async during({ run, books, openGate }) {
+        const done = await until(async () => (await books()).length > 0 && await books());
+        const payload = await until(async () => {
+          const read = await readLocal(run);
+          return isExact(read, done) && read;
+        });
+        const { tags } = payload.metrics.find(({ name }) => name === "cuda_kernels_nanoseconds")!;
+        assert.equal(tags["process.pid"], "1");
+        const status = Deno.readTextFileSync(`/proc/${tags["process.host_pid"]}/status`);
+        assert.match(status, /^Name:\s+workload$/m);
+        assert.match(status, /^NSpid:.*\t1$/m);
+        await openGate();
+      },
+    });
+  },
+);
+
+await test("shared memory is all that a container has to share", mounted(":"), async () => {
+  await exact("plain", { wrapper: mounted(ELSEWHERE) });
+});
+
+await test("where shared memory is small, the state directory is used", mounted(TINY), async () => {
+  await exact("plain", { wrapper: mounted(TINY) });
+});
+
+await test("with nowhere to write the workload runs, unmeasured", mounted(TINY), async () => {
+  const wrapper = mounted(`${TINY} && ${ELSEWHERE.replace("none", "-o size=1M none")}`);
+  const { status, payload } = await runScenario("plain", { wrapper });
+  assert.equal(status.code, 0);
+  assert.deepEqual(captureStates(payload), []);
+  const state = payload.metrics.find(({ tags }) => tags.capture === "gpu_kernels");
+  assert.deepEqual(state?.stats, { value: 0 });
+});
