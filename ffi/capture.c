@@ -55,11 +55,11 @@ static const uint32_t NODE_MAKERS[] = {
     DRIVER_cuGraphAddKernelNode, DRIVER_cuGraphAddKernelNode_v2, DRIVER_cuGraphAddChildGraphNode,
     DRIVER_cuGraphAddNode,       DRIVER_cuGraphAddNode_v2,
 };
+static const uint32_t EVENTS[] = {RESOURCE_CONTEXT_CREATED, RESOURCE_GRAPHNODE_CREATED};
 static const uint32_t GRAPH_EVENTS[] = {
     RESOURCE_GRAPH_CREATED,
     RESOURCE_GRAPH_DESTROY_STARTING,
     RESOURCE_GRAPH_CLONED,
-    RESOURCE_GRAPHNODE_CREATED,
     RESOURCE_GRAPHNODE_DESTROY_STARTING,
     RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
     RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
@@ -72,6 +72,9 @@ static const uint32_t GRAPH_EVENTS[] = {
 
 /* ---- Callbacks, on the application's threads ---- */
 
+/* This thread is in a call that was counted as a launch. */
+static _Thread_local bool in_counted_call;
+
 /* Not a read-modify-write: a launch that is not counted matters less than a cache line fought for. */
 static void count_launches(uint64_t change) {
     uint64_t count = atomic_load_explicit(&launches, memory_order_relaxed) + change;
@@ -83,7 +86,8 @@ static void count_launches(uint64_t change) {
 
 static void on_driver_api(uint32_t cbid, const struct cupti_callback_data *data) {
     bool graph = cbid == DRIVER_cuGraphLaunch || cbid == DRIVER_cuGraphLaunch_ptsz;
-    if (data->site == CUPTI_API_ENTER) count_launches(1);
+    in_counted_call = data->site == CUPTI_API_ENTER;
+    if (in_counted_call) count_launches(1);
     if (!graph && !in_node_mode) graphs_api(cbid, data);
 }
 
@@ -94,9 +98,10 @@ static void on_resource(uint32_t cbid, const struct cupti_resource_data *data) {
         return;
     }
     uint64_t start = spent_now();
-    /* What makes a node was counted, and leaves no record. */
-    if (cbid == RESOURCE_GRAPHNODE_CREATED) count_launches(-(uint64_t)1);
-    if (data->descriptor) graphs_resource(&cupti, cbid, data->descriptor);
+    /* It made a node, and leaves no record. */
+    if (cbid == RESOURCE_GRAPHNODE_CREATED && in_counted_call) count_launches(-(uint64_t)1);
+    if (cbid == RESOURCE_GRAPHNODE_CREATED) in_counted_call = false;
+    if (data->descriptor && !in_node_mode) graphs_resource(&cupti, cbid, data->descriptor);
     spent_since(start);
 }
 
@@ -169,7 +174,7 @@ static bool enable_kinds(char *reason, size_t size) {
 
 /* All that another client, or the end of its session, may have undone but for the subscription. */
 static bool enable(char *reason, size_t size) {
-    enable_callbacks(CUPTI_DOMAIN_RESOURCE, &(uint32_t){RESOURCE_CONTEXT_CREATED}, 1);
+    enable_callbacks(CUPTI_DOMAIN_RESOURCE, EVENTS, LENGTH(EVENTS));
     enable_callbacks(CUPTI_DOMAIN_DRIVER_API, LAUNCHES, LENGTH(LAUNCHES));
     if (!in_node_mode) {
         enable_callbacks(CUPTI_DOMAIN_DRIVER_API, NODE_MAKERS, LENGTH(NODE_MAKERS));

@@ -137,24 +137,29 @@ static bool names_tool(const char *path) { return path && *path && strcmp(path, 
 static void refuse(const char *reason) { segment_state(SEGMENT_REFUSED, reason); }
 
 /* There is room for one: another tool that was there before goes first. */
-static int step_back(const char *path) {
+static int step_back(const char *path, int (*initialize)(void)) {
     char reason[REASON_SIZE];
     snprintf(reason, sizeof reason, "CUPTI is left to %s, which CUDA_INJECTION64_PATH named", path);
     refuse(reason);
-    void *tool = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    int (*initialize)(void) = tool ? (int (*)(void))dlsym(tool, "InitializeInjection") : NULL;
-    return initialize ? initialize() : 1;
+    return initialize();
 }
 
-static void begin(void) {
+/* NULL where it is no tool for this process: then the driver would have gone on without, too. */
+static int (*load_tool(const char *path))(void) {
+    void *tool = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return tool ? (int (*)(void))dlsym(tool, "InitializeInjection") : NULL;
+}
+
+static void begin(const char *unusable) {
     const char *mode = getenv("SERVICE_CUDA_GRAPH_TRACE");
     bool node_mode = mode && strcmp(mode, "node") == 0;
     char reason[REASON_SIZE];
     if (!capture_start(node_mode, reason, sizeof reason)) return refuse(reason);
     records_open(node_mode);
     owner = getpid();
-    segment_state(SEGMENT_CAPTURING, NULL);
-    if (pthread_atfork(NULL, NULL, on_fork_in_child) == 0 && start_thread()) {
+    if (unusable) snprintf(reason, sizeof reason, "CUDA_INJECTION64_PATH named %s, which is no tool", unusable);
+    segment_state(SEGMENT_CAPTURING, unusable ? reason : NULL);
+    if (start_thread()) {
         atexit(on_exit_of_process);
         return;
     }
@@ -170,8 +175,12 @@ SERVICE_EXPORT int InitializeInjection(void) {
     int error = errno;
     const char *next = getenv("SERVICE_CUDA_NEXT"), *segments = getenv("SERVICE_SEGMENTS");
     bool open = segments && segment_open(segments) == 0;
-    if (names_tool(next)) atomic_store(&result, step_back(next));
-    else if (open) begin();
+    /* Also where nothing is captured: a child would keep the segment alive. */
+    bool guarded = pthread_atfork(NULL, NULL, on_fork_in_child) == 0;
+    int (*tool)(void) = names_tool(next) ? load_tool(next) : NULL;
+    if (tool) atomic_store(&result, step_back(next, tool));
+    else if (open && guarded) begin(names_tool(next) ? next : NULL);
+    else refuse("no memory to follow forks");
     errno = error;
     return atomic_load(&result);
 }

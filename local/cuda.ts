@@ -73,7 +73,11 @@ export function createCudaSource(options: CudaOptions): Source & Disposable {
       recorder.counter("profiler_refused_segments_total", {}, segments.refused - counted);
       counted = segments.refused;
     },
-    canRefresh: () => segments.size > 0,
+    canRefresh() {
+      // The first reader after a process has started CUDA is to see it.
+      segments.discover();
+      return segments.size > 0;
+    },
     async refresh(recorder) {
       await segments.ask(recorder);
       read(recorder, false);

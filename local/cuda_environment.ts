@@ -1,7 +1,7 @@
 /** What the CUDA driver and the library that it loads into the workload find in the environment. */
 
 import type { Options } from "./options.ts";
-import { segmentDirectories } from "./segment_directories.ts";
+import { isTellable, segmentDirectories } from "./segment_directories.ts";
 import { stateDirectory } from "./state.ts";
 
 /** How the workload's CUDA processes are captured. */
@@ -36,7 +36,7 @@ export function planCuda(options: CudaPlanOptions): CudaPlan {
     next,
     environment: {
       CUDA_INJECTION64_PATH: library,
-      SERVICE_SEGMENTS: directories.join(":"),
+      SERVICE_SEGMENTS: directories.filter(isTellable).join(":"),
       SERVICE_CUDA_GRAPH_TRACE: cudaGraphTrace,
       // Also where there is none: a run within a run must not hand down its own.
       SERVICE_CUDA_NEXT: next ?? "",

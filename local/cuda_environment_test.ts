@@ -19,6 +19,11 @@ Deno.test("the workload is told which library, where to, and how graphs are trac
   assert.equal(next, undefined);
 });
 
+Deno.test("a directory that the workload cannot be told of is left out", () => {
+  const { environment, directories } = planCuda({ ...options, env: { HOME: "/home/a:b" } });
+  assert.equal(environment.SERVICE_SEGMENTS, directories[0]);
+});
+
 Deno.test("another tool that the user has named comes after ours", () => {
   const named = (path: string) => planCuda({ ...options, env: { CUDA_INJECTION64_PATH: path } });
   assert.equal(named("/opt/tool.so").next, "/opt/tool.so");

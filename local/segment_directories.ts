@@ -16,6 +16,11 @@ export function segmentDirectories(id: string, stateDirectory: string): string[]
   return [`/dev/shm/service-${Deno.uid()}/${id}`, `${stateDirectory}/segments/${id}`];
 }
 
+/** Whether processes can be told of the directory: in a list, `:` ends a name. */
+export function isTellable(path: string): boolean {
+  return !path.includes(":");
+}
+
 /** The directories of a run, ours for as long as it lasts. */
 export interface HeldDirectories extends Disposable {
   /** Those that could be had. */
@@ -30,6 +35,9 @@ export function holdDirectories(directories: readonly string[]): HeldDirectories
   const faults: string[] = [];
   for (const path of directories) {
     try {
+      if (!isTellable(path)) {
+        throw new TypeError(`Cannot use ${path}: must have no ":" in its name`);
+      }
       makePrivate(parent(path));
       makePrivate(path);
       const lock = Deno.openSync(`${path}/${LOCK}`, { create: true, write: true, mode: 0o600 });

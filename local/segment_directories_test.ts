@@ -55,3 +55,10 @@ Deno.test("a directory that others can write to is not used", async () => {
   assert.deepEqual(held.paths, []);
   assert.match(held.faults[0]!, /must be a directory of ours alone/);
 });
+
+Deno.test("a directory that the workload cannot be told of is not used", async () => {
+  await using directory = await temporaryDirectory();
+  using held = holdDirectories([`${directory.path}/a:b/0123456789ab`]);
+  assert.deepEqual(held.paths, []);
+  assert.match(held.faults[0]!, /must have no ":"/);
+});

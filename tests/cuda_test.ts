@@ -1,6 +1,7 @@
 /** The capture of CUDA against a fake driver and a fake CUPTI: what is published is what was done. */
 
 import assert from "node:assert/strict";
+import type { Signals } from "@service/core";
 import { readLocal, until } from "./stack.ts";
 import { compiler, otherTool, type Toolkit, TOOLKITS } from "./cuda/build.ts";
 import * as harness from "./cuda/harness.ts";
@@ -292,6 +293,32 @@ test("a tool that CUDA_INJECTION64_PATH names is called, and the payload names i
     /libtool\.so/,
   );
   assert.equal(await Deno.readTextFile(called.path), "called\n");
+});
+
+test("what CUDA_INJECTION64_PATH names is no tool where it cannot be loaded", async () => {
+  await using garbage = await temporaryFile();
+  await Deno.writeTextFile(garbage.path, "\x7fELF\x01garbage");
+  const said = ({ resources }: Signals) =>
+    resources.map(({ attributes }) => attributes["profiler.capture"] ?? "").join();
+  for (const path of [garbage.path, "/none/libtool.so"]) {
+    await exact("live", {
+      env: { CUDA_INJECTION64_PATH: path },
+      async during({ run, openGate }) {
+        await until(async () => said(await readLocal(run)).includes(`${path}, which is no tool`));
+        await openGate();
+      },
+    });
+  }
+});
+
+test("graphs may be captured for as long as it takes", async () => {
+  for (const { errors } of await Promise.all(["graph", "node"].map(capture))) {
+    assert.deepEqual(errors, []);
+  }
+  async function capture(mode: string) {
+    const flags = ["--cuda-graph-trace", mode];
+    return (await runScenario("long_capture", { flags })).payload;
+  }
 });
 
 test('"none" is no tool', async () => {

@@ -2,6 +2,7 @@
  * signatures. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "workload.h"
 
@@ -140,5 +141,24 @@ static int child_graphs(void) {
     return 0;
 }
 
-const struct scenario graph_scenarios[] = {
-    {"graphs", graphs}, {"child_graphs", child_graphs}, {NULL, NULL}};
+/* Nothing runs for seconds, while launches go on. */
+static int long_capture(void) {
+    void *graph;
+    start();
+    on_device(0);
+    launch(0, 0, 1000);
+    for (int i = 0; i < 450; i++) {
+        cuda.cuStreamBeginCapture_v2((void *)1, 0);
+        cuda.cuLaunchKernel(symbol_function(0), 1, 1, 1, 1, 1, 1, 0, (void *)1, NULL, NULL);
+        usleep(10000);
+        cuda.cuStreamEndCapture((void *)1, &graph);
+        cuda.cuGraphDestroy(graph);
+    }
+    close_books();
+    return 0;
+}
+
+const struct scenario graph_scenarios[] = {{"graphs", graphs},
+                                           {"child_graphs", child_graphs},
+                                           {"long_capture", long_capture},
+                                           {NULL, NULL}};
