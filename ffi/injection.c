@@ -42,12 +42,27 @@ static _Atomic uint32_t left; /* the last was published; a futex */
 
 static uint64_t now_ms(void) { return spent_now() / 1000000u; }
 
+static uint64_t buffers_read;
+
 /* Returns whether there is more. */
 static bool read_for(uint32_t ms) {
     uint64_t until = now_ms() + ms;
     if (capture_has_begun()) devices_learn();
-    while (capture_read())
+    while (capture_read()) {
+        buffers_read++;
         if (now_ms() >= until) return true;
+    }
+    return false;
+}
+
+/* What a flush returns may come after it: waits until some has come, and then no more. */
+static bool read_late(void) {
+    uint64_t until = now_ms() + LATE_MS, first = buffers_read, before;
+    do {
+        before = buffers_read;
+        segment_wait(segment_bell(), 1);
+        if (read_for(READ_MS)) return true;
+    } while (buffers_lent() > 0 && now_ms() < until && (before == first || before != buffers_read));
     return false;
 }
 
@@ -79,6 +94,7 @@ static void *write_segment(void *unused) {
         bool due = now >= round;
         if (due || asked != answered) capture_flush(false);
         bool more = read_for(READ_MS);
+        if (asked != answered && !more && buffers_lent() > 0) more = read_late();
         if (due) capture_check();
         else if (now >= glance) capture_glance();
         if (due || asked != answered) records_publish(asked, false);

@@ -149,6 +149,22 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a process that has just begun is seen by the first who asks",
+  ignore,
+  async fn() {
+    await using directory = await temporaryDirectory();
+    const path = `${directory.path}/a/b`;
+    using watched = watch([path]);
+    await watched.tick();
+    await using writer = await startWriter(program, path);
+    await writer.tell(`add ${await kernels(writer)} 5 1`);
+    await writer.tell("publish");
+    assert(watched.canRefresh());
+    assert.deepEqual(frames(await watched.refresh(), "cuda_kernels_nanoseconds"), ["_Z1kv 5/1"]);
+  },
+});
+
+Deno.test({
   name: "a question is answered within milliseconds, and histograms are exact between two answers",
   ignore: ignore || ask === null,
   async fn() {

@@ -56,6 +56,30 @@ test("a read has what was done before it, while the process runs", async () => {
   });
 });
 
+test("what an answer says was so a moment ago", async () => {
+  const ages_ms: number[] = [];
+  await runScenario("paced", {
+    async during({ run, books, openGate }) {
+      const [own] = await until(async () => (await books()).length > 0 && await books());
+      const start_ns = parseInt(own!.cells.get("start_nanoseconds  ")!);
+      await until(async () => {
+        const { start_ns, payload_ns } = await readLocal(run);
+        return BigInt(payload_ns) - BigInt(start_ns) > 1_000_000_000n;
+      });
+      for (let i = 0; i < 8; i++) {
+        // Seldom: then nothing that was asked before can have been answered in the meantime.
+        await new Promise((done) => setTimeout(done, 150));
+        const found = frames(await readLocal(run), own!.pid, "cuda_kernels_nanoseconds");
+        const [spent_ns = NaN] = [...found.values()].map(parseFloat);
+        ages_ms.push(performance.timeOrigin + performance.now() - (start_ns + spent_ns) / 1e6);
+      }
+      await openGate();
+    },
+  });
+  ages_ms.sort((a, b) => a - b);
+  assert(ages_ms[0]! > -5 && ages_ms[4]! < 100, `${ages_ms}`);
+});
+
 test("a process that launches nothing is captured, and has nothing", async () => {
   const { payload, books } = await exact("idle");
   assert.equal(frames(payload, books[0]!.pid, "cuda_kernels_nanoseconds").size, 0);

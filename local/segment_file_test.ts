@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { temporaryDirectory } from "./_testing.ts";
+import { SegmentFile } from "./segment_file.ts";
+
+const STRANGER = 12_345;
+/** A user namespace in which we are not root, and strangers are nobody. */
+const NOT_ROOT = ["--user", "--map-user=1000"];
+const missing = Deno.uid() !== 0
+  ? "only root can give a file away"
+  : await succeeds([...NOT_ROOT, "true"])
+  ? null
+  : "no user namespace here";
+if (missing) console.log(`local/segment_file_test.ts is skipped: ${missing}`);
+
+Deno.test({
+  name: "a stranger's file is refused, but to root, who trusts all",
+  ignore: missing !== null,
+  async fn() {
+    await using directory = await temporaryDirectory();
+    const path = `${directory.path}/segment`;
+    Deno.writeTextFileSync(path, "");
+    Deno.chmodSync(path, 0o644);
+    Deno.chmodSync(directory.path, 0o755);
+    assert.equal(await readAsUser(path), "");
+    Deno.chownSync(path, STRANGER, STRANGER);
+    assert.match(await readAsUser(path), /it belongs to user \d+/);
+    new SegmentFile(path)[Symbol.dispose]();
+  },
+});
+
+/** What opening it says in a process that is not root. */
+async function readAsUser(path: string): Promise<string> {
+  const code = `import { SegmentFile } from "${import.meta.resolve("./segment_file.ts")}";
+    try { new SegmentFile(${
+    JSON.stringify(path)
+  }); } catch (error) { console.log(error.message); }`;
+  const { stdout, stderr } = await new Deno.Command("unshare", {
+    args: [...NOT_ROOT, Deno.execPath(), "eval", "--quiet", code],
+  }).output();
+  assert.equal(new TextDecoder().decode(stderr), "");
+  return new TextDecoder().decode(stdout);
+}
+
+async function succeeds(args: string[]): Promise<boolean> {
+  const output = new Deno.Command("unshare", { args, stdout: "null", stderr: "null" }).output();
+  return await output.then(({ success }) => success, () => false);
+}
