@@ -1,9 +1,10 @@
 /** The capture of CUDA against a fake driver and a fake CUPTI: what is published is what was done. */
 
 import assert from "node:assert/strict";
+import { temporaryDirectory } from "../local/_testing.ts";
 import type { Signals } from "@service/core";
 import { readLocal, until } from "./stack.ts";
-import { compiler, otherTool, type Toolkit, TOOLKITS } from "./cuda/build.ts";
+import { compiler, libraries, otherTool, type Toolkit, TOOLKITS } from "./cuda/build.ts";
 import * as harness from "./cuda/harness.ts";
 import {
   assertExact,
@@ -118,7 +119,11 @@ test("records that CUPTI has lost are counted", async () => {
 });
 
 test("records that come faster than they are read are counted as dropped", async () => {
-  const { payload, books: [own], status } = await runScenario("flood");
+  await Promise.all((["11.8", "13.0"] as const).map(flood));
+});
+
+async function flood(toolkit: Toolkit) {
+  const { payload, books: [own], status } = await runScenario("flood", { toolkit });
   assert.equal(status.code, 0);
   const cells = harness.published(payload, own!.pid);
   const dropped = Number(cells.get("cuda_dropped_records_total  ")!.split(" ")[0]);
@@ -129,7 +134,7 @@ test("records that come faster than they are read are counted as dropped", async
   assert(dropped > 10_000, `${dropped} are dropped`);
   const difference = Math.abs(dropped + seen - 150_001);
   assert(difference < 7500, `${seen} seen and ${dropped} dropped of 150,001`);
-});
+}
 
 test("under all loads at once a process has at most 24 MiB of ours", async () => {
   const peak = async (wrapper: string[]) => {
@@ -149,8 +154,12 @@ test("cuInit from many threads at once, and again", async () => {
   await exact("init_often");
 });
 
-test("a kernel that runs is known once it ends", async () => {
-  await exact("running");
+test("a kernel that runs is known once it ends, however often it is asked for", async () => {
+  await exact("running", {
+    async during({ run, books }) {
+      do await readLocal(run); while ((await books()).length === 0);
+    },
+  });
 });
 
 test("a kernel that runs at exit is counted as having no end", async () => {
@@ -357,6 +366,57 @@ async function refused(options: harness.ScenarioOptions, reason: RegExp): Promis
   const states = captureStates(payload);
   assert(states.some((state) => state.startsWith("0 ") && reason.test(state)), states.join());
 }
+
+/** Runs where `files`, by path in a fresh folder, are copies of others; those in `loads` are loaded. */
+async function withFiles(
+  files: Record<string, string>,
+  options: { loads: string[]; env?: (folder: string) => Record<string, string> },
+): Promise<string> {
+  await using folder = await temporaryDirectory();
+  for (const [path, from] of Object.entries(files)) {
+    const parent = `${folder.path}/${path}`.replace(/\/[^/]*$/, "");
+    await Deno.mkdir(parent, { recursive: true });
+    await Deno.copyFile(from, `${folder.path}/${path}`);
+  }
+  let maps = "";
+  await exact("live", {
+    toolkit: null,
+    env: {
+      ...options.env?.(folder.path),
+      WORKLOAD_LOADS: options.loads.map((path) => `${folder.path}/${path}`).join(":"),
+    },
+    async during({ books, openGate }) {
+      const [own] = await until(async () => (await books()).length > 0 && await books());
+      maps = await Deno.readTextFile(`/proc/${own!.pid}/maps`);
+      await openGate();
+    },
+  });
+  const used = new Set(maps.match(/\S*libcupti\S*/g));
+  assert.equal(used.size, 1, [...used].join());
+  return [...used][0]!.slice(folder.path.length + 1);
+}
+
+test("the CUPTI that a process has is used, then that of its own CUDA, wherever it lies", async () => {
+  const cupti12 = `${await libraries("12.4")}/libcupti.so.12`;
+  const cupti13 = `${await libraries("13.0")}/libcupti.so.13`;
+  const runtime = await otherTool();
+  const wheel12 = "site-packages/nvidia/cuda_cupti/lib/libcupti.so.12";
+  const wheel13 = "site-packages/nvidia/cu13/lib/libcupti.so.13";
+  const runtime12 = "site-packages/nvidia/cuda_runtime/lib/libcudart.so.12";
+  const toolkit = "cuda/extras/CUPTI/lib64/libcupti.so.13";
+  const env = (folder: string) => ({ CUDA_HOME: `${folder}/cuda` });
+  const files = {
+    [wheel12]: cupti12,
+    [wheel13]: cupti13,
+    [toolkit]: cupti13,
+    [runtime12]: runtime,
+  };
+  assert.equal(await withFiles(files, { loads: [runtime12], env }), wheel12);
+  assert.equal(await withFiles(files, { loads: [runtime12, toolkit], env }), toolkit);
+  assert.equal(await withFiles({ [toolkit]: cupti13 }, { loads: [], env }), toolkit);
+  const newer = { [wheel13]: cupti13, "site-packages/nvidia/cu13/lib/libcudart.so.13": runtime };
+  assert.equal(await withFiles(newer, { loads: [Object.keys(newer)[1]!] }), wheel13);
+});
 
 test("without a CUPTI the workload runs, and the payload says so", async () => {
   await refused({ toolkit: null }, /cupti/i);

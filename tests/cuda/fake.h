@@ -40,6 +40,7 @@ struct fake_operation {
     uint32_t kind, device, context, stream;
     uint64_t start, end, bytes;
     uint32_t detail;  /* copy kind, memory kind, or type of a wait */
+    bool polls;       /* a wait that does not block */
     uint32_t graph;   /* 0: of none */
     uint64_t node;
     const char *name; /* of a kernel: stays while its module does */

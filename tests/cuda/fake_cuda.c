@@ -327,6 +327,17 @@ EXPORT int fake_wait(uint32_t type, void *stream) {
     return CUDA_SUCCESS;
 }
 
+/* Asks whether a stream is done, as loops do that must not block. */
+EXPORT int fake_poll(void *stream) {
+    int refused = driver_refuses("fake_poll");
+    if (refused) return refused;
+    struct fake_operation made = operation(KIND_SYNC, stream);
+    made.detail = 3;
+    made.polls = true;
+    driver_operation(made);
+    return CUDA_SUCCESS;
+}
+
 EXPORT int cuStreamSynchronize(void *stream) {
     driver_enter(STREAM_SYNC, (struct fake_call){.function = "cuStreamSynchronize"});
     int result = fake_wait(3, stream);

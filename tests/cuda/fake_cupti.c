@@ -37,6 +37,8 @@ struct subscriber_params {
 const struct fake_driver *driver;
 
 static pid_t owner;
+static _Atomic bool in_use;         /* something was done on a device */
+static _Atomic bool polls_recorded = FAKE_CUPTI >= 1208;
 static _Atomic bool enabled_kinds[KINDS];
 static _Atomic bool enabled_callbacks[DOMAINS][CALLBACKS];
 static _Atomic(callback) subscriber;
@@ -84,6 +86,8 @@ bool cupti_kind_enabled(uint32_t kind) { return enabled_kinds[kind]; }
 
 static void operation(const struct fake_operation *done) {
     uint32_t kind = done->kind == KIND_PEER_COPY ? KIND_MEMCPY : done->kind;
+    in_use = true;
+    if (done->polls && !polls_recorded) return;
     if (enabled_kinds[kind]) buffers_record(done);
 }
 
@@ -107,6 +111,11 @@ int cupti_refuses(const char *function) {
         return CUPTI_ERROR_UNKNOWN;
     }
     return driver->alive() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED;
+}
+
+/* Loses records, and blinds graphs: but for who takes turns with another tool, who must. */
+static void toggled(int kind) {
+    if (in_use && !buffers_disputed()) fake_violation("kind %d is toggled while the device is in use", kind);
 }
 
 static int outside_callbacks(const char *function) {
@@ -205,6 +214,7 @@ EXPORT int cuptiActivityEnable(int kind) {
     if (refused == 0) refused = setting("FAKE_ENABLE", 0);
     if (refused) return refused;
     if (kind <= 0 || kind >= KINDS) return CUPTI_ERROR_INVALID_PARAMETER;
+    toggled(kind);
     enabled_kinds[kind] = true;
     return CUPTI_SUCCESS;
 }
@@ -213,6 +223,7 @@ EXPORT int cuptiActivityDisable(int kind) {
     int refused = outside_callbacks("cuptiActivityDisable");
     if (refused) return refused;
     if (kind <= 0 || kind >= KINDS) return CUPTI_ERROR_INVALID_PARAMETER;
+    toggled(kind);
     enabled_kinds[kind] = false;
     return CUPTI_SUCCESS;
 }
@@ -264,8 +275,9 @@ EXPORT int cuptiActivityGetAttribute(int which, size_t *size, void *value) {
 
 #if FAKE_CUPTI >= 1208
 EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t enable) {
-    (void)enable;
-    return outside_callbacks("cuptiActivityEnableAllSyncRecords");
+    int refused = outside_callbacks("cuptiActivityEnableAllSyncRecords");
+    if (refused == 0) polls_recorded = enable != 0;
+    return refused;
 }
 #endif
 

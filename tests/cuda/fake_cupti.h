@@ -48,6 +48,8 @@ void record_cut(uint8_t *at, uint64_t now);
 
 void buffers_record(const struct fake_operation *operation);
 int buffers_register(buffer_requested requested, buffer_completed completed);
+/* Whether tools have taken the buffers from each other. */
+bool buffers_disputed(void);
 int buffers_flush(bool forced);
 int buffers_next_record(uint8_t *buffer, size_t valid, void **record);
 size_t buffers_dropped(void);

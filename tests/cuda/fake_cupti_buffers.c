@@ -32,6 +32,7 @@ static buffer_requested requested;
 static buffer_completed completed;
 static struct buffer *open_buffers, *queue;
 static bool worker_runs;
+static _Atomic bool disputed;
 static uint64_t last_ticket;
 static struct given given[GIVEN];
 static size_t given_count;
@@ -320,11 +321,14 @@ static void make_lock(void) {
     pthread_mutex_init(&lock, &attributes);
 }
 
+bool buffers_disputed(void) { return disputed; }
+
 void buffers_start(void) { pthread_once(&once, make_lock); }
 
 int buffers_register(buffer_requested request, buffer_completed complete) {
     if (request == NULL || complete == NULL) return CUPTI_ERROR_INVALID_PARAMETER;
     pthread_mutex_lock(&lock);
+    if (requested != NULL && requested != request) disputed = true;
     requested = request;
     completed = complete;
     pthread_t worker;

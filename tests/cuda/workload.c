@@ -24,7 +24,18 @@ static void *find(void *library, const char *name) {
     return found;
 }
 
+/* What the process has loaded before: the files that $WORKLOAD_LOADS lists. */
+static void load_others(void) {
+    const char *list = getenv("WORKLOAD_LOADS");
+    char *paths = strdup(list == NULL ? "" : list), *rest = paths;
+    for (char *path; (path = strtok_r(rest, ":", &rest)) != NULL;) {
+        if (dlopen(path, RTLD_NOW) == NULL) fprintf(stderr, "workload: %s\n", dlerror()), exit(70);
+    }
+    free(paths);
+}
+
 void load(void) {
+    load_others();
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (library == NULL) fprintf(stderr, "workload: %s\n", dlerror()), exit(70);
 #define FIND(name) (*(void **)&cuda.name = find(library, #name))
@@ -60,6 +71,7 @@ void load(void) {
     FIND(fake_copy);
     FIND(fake_set);
     FIND(fake_wait);
+    FIND(fake_poll);
     FIND(fake_close_injection);
 #undef FIND
 }

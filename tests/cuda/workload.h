@@ -43,6 +43,7 @@ struct cuda {
     int (*fake_copy)(uint32_t, size_t, void *);
     int (*fake_set)(uint32_t, size_t, void *);
     int (*fake_wait)(uint32_t, void *);
+    int (*fake_poll)(void *);
     void (*fake_close_injection)(void);
 };
 extern struct cuda cuda;

@@ -16,6 +16,7 @@ static void mix(int rounds) {
         launch((int)random_below(500), stream, 1 + random_below(20000));
         if (i % 7 == 0) copy(1 + random_below(10), 1 + random_below(1 << 20), stream, 1 + random_below(9000));
         if (i % 11 == 0) set(1 + random_below(7), 1 + random_below(1 << 20), stream, 1 + random_below(900));
+        if (i % 3 == 0) cuda.fake_poll((void *)(uintptr_t)(stream + 1));
         if (i % 13 == 0) wait_for(1 + random_below(4), stream, 1 + random_below(5000));
     }
 }
