@@ -263,8 +263,14 @@ EXPORT int cuptiActivitySetAttribute(int which, size_t *size, void *value) {
     return CUPTI_SUCCESS;
 }
 
+static _Atomic uint64_t attribute_reads;
+
+/* The fake's: how often a tool has looked. */
+EXPORT uint64_t cuptiFakeAttributeReads(void) { return attribute_reads; }
+
 EXPORT int cuptiActivityGetAttribute(int which, size_t *size, void *value) {
     int refused = cupti_refuses("cuptiActivityGetAttribute");
+    attribute_reads++;
     if (refused) return refused;
     _Atomic size_t *known = attribute(which);
     if (known == NULL || *size < 1) return CUPTI_ERROR_INVALID_PARAMETER;

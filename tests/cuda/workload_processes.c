@@ -23,16 +23,31 @@ static int wait_for_child(pid_t child) {
     return status == 0 ? 0 : 74;
 }
 
-/* The child has no CUDA of its own, tries, and leaves by exit(). */
-static int fork_and_exit(void) {
-    start();
-    some_work();
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The child has no CUDA of its own, tries, and leaves by exit(). Returns how long that took. */
+static uint64_t child_leaves(int *failed) {
+    uint64_t forked_ms = now_ms();
     pid_t child = fork();
     if (child == 0) {
         cuda.cuLaunchKernel(symbol_function(0), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
         exit(0);
     }
-    int failed = wait_for_child(child);
+    *failed |= wait_for_child(child);
+    return now_ms() - forked_ms;
+}
+
+/* At once, as nobody there has a last word: waiting for it takes a second, each time. */
+static int fork_and_exit(void) {
+    start();
+    some_work();
+    int failed = 0, tries = 0;
+    while (child_leaves(&failed) > 900)
+        if (++tries == 3) return 79;
     some_work();
     close_books();
     return failed;

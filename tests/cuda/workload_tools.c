@@ -17,6 +17,7 @@ static struct {
     int (*cuptiActivitySetAttribute)(int, size_t *, void *);
     int (*cuptiActivityFlushAll)(uint32_t);
     int (*cuptiFinalize)(void);
+    uint64_t (*cuptiFakeAttributeReads)(void);
 } cupti;
 
 static uint8_t *ours[OURS];
@@ -52,6 +53,7 @@ static int find_cupti(void) {
     FIND(cuptiActivitySetAttribute);
     FIND(cuptiActivityFlushAll);
     FIND(cuptiFinalize);
+    FIND(cuptiFakeAttributeReads);
 #undef FIND
     return 1;
 }
@@ -66,14 +68,6 @@ static void launch_unseen(int times) {
         struct span span = next_span(0, 1000);
         cuda.fake_next(span.start, span.end);
         cuda.cuLaunchKernel(symbol_function(9), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
-    }
-}
-
-/* Sessions last longer than the capture goes without a look. */
-static void work_unseen(void) {
-    for (int i = 0; i < 30; i++) {
-        launch_unseen(100);
-        usleep(5000);
     }
 }
 
@@ -102,6 +96,16 @@ static int wait_until_resumed(void) {
     return 76;
 }
 
+/* No real session is so short that nobody looks meanwhile: twice, as one may be looking now. */
+static void launch_until_seen(void) {
+    uint64_t seen = cupti.cuptiFakeAttributeReads() + 2;
+    launch_unseen(3000);
+    for (int tries = 0; tries < 5000 && cupti.cuptiFakeAttributeReads() < seen; tries++) {
+        launch_unseen(1);
+        usleep(1000);
+    }
+}
+
 static int usurp(bool finalize) {
     start();
     on_device(0);
@@ -109,7 +113,7 @@ static int usurp(bool finalize) {
     for (int i = 0; i < 500; i++) launch(i % 5, 0, 1000 + random_below(1000));
     cuda.fake_settle();
     begin_session();
-    work_unseen();
+    launch_until_seen();
     end_session(finalize);
     int failed = wait_until_resumed();
     for (int i = 0; i < 500; i++) launch(i % 5, 0, 1000 + random_below(1000));
