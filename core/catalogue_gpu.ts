@@ -158,6 +158,18 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
       "synchronizing. A high share: the time is in the kernels themselves.",
   },
   {
+    name: "gpu_busy_late_nanoseconds",
+    type: "counter",
+    unit: "nanoseconds",
+    tags: activity,
+    meaning:
+      "Time of work whose records came too late to tell whether it had been counted as busy.",
+    read:
+      "0 is what is expected: gpu_busy_nanoseconds is exact then. Otherwise that one lacks at " +
+      "most so much.",
+    act: "None is needed: read the profiles, in which all of it counts.",
+  },
+  {
     name: "cuda_dropped_records_total",
     type: "counter",
     unit: null,

@@ -98,9 +98,12 @@ static void clip(struct busy *busy) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < busy->collected; i++) {
         struct busy_interval interval = busy->batch[i];
-        if (interval.end <= busy->horizon) continue;
-        if (interval.start < busy->horizon) interval.start = busy->horizon;
-        busy->batch[kept++] = interval;
+        uint64_t known = interval.end < busy->horizon ? interval.end : busy->horizon;
+        if (interval.start < known) {
+            busy->late += known - interval.start;
+            interval.start = known;
+        }
+        if (interval.start < interval.end) busy->batch[kept++] = interval;
     }
     busy->collected = kept;
 }

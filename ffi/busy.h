@@ -9,7 +9,7 @@
 
 /* Intervals that came late, and wait to be merged at once. */
 #define BUSY_BATCH 2048u
-/* A power of two. What is older than all that is remembered counts no more: it may have been counted. */
+/* A power of two. What is older than all that is remembered may have been counted: it goes to `late`. */
 #define BUSY_HISTORY 8192u
 /* Remembered after each settlement, which comes before a batch in order and one late fill the rest. */
 #define BUSY_KEPT (BUSY_HISTORY - 2 * BUSY_BATCH - 1)
@@ -22,6 +22,7 @@ struct busy_interval {
 struct busy {
     uint64_t covered; /* ns, but for what is in the batch */
     uint64_t horizon; /* before it everything is forgotten */
+    uint64_t late;    /* ns that came after that: `covered` lacks at most these */
     uint32_t collected;
     bool unsorted;
     uint32_t before, last; /* of history: the place before the oldest, and that of the newest */

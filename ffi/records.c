@@ -51,7 +51,7 @@ struct device {
     const char *name;
     uint32_t kernels, waits;
     uint32_t wait_cells[WAIT_TYPES];
-    uint32_t busy_cell;
+    uint32_t busy_cell, late_cell;
     struct traffic copies, sets;
     struct graphs graphs;
     struct durations durations;
@@ -104,6 +104,7 @@ static struct device *open_device(uint32_t ordinal) {
     device->sets.profile = device_series(device, "cuda_memset_nanoseconds", SEGMENT_PROFILE);
     device->sets.bytes_metric = "cuda_memset_bytes";
     device->busy_cell = segment_cell(device_series(device, "gpu_busy_nanoseconds", SEGMENT_COUNTER), 0);
+    device->late_cell = segment_cell(device_series(device, "gpu_busy_late_nanoseconds", SEGMENT_COUNTER), 0);
     uint32_t durations = device_series(device, "cuda_kernel_duration_nanoseconds", SEGMENT_HISTOGRAM);
     durations_open(&device->durations, durations);
     return devices[ordinal] = device;
@@ -305,6 +306,7 @@ void records_lost(uint64_t count) { dropped += count; }
 static void show_device(struct device *device, bool answers, bool taken) {
     busy_settle(&device->busy);
     segment_set(device->busy_cell, device->busy.covered, 0);
+    segment_set(device->late_cell, device->busy.late, 0);
     if (answers) durations_show(&device->durations, taken);
 }
 

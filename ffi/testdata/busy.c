@@ -36,7 +36,7 @@ static void compare(uint64_t seed, uint32_t count, uint32_t spread, uint32_t lon
         if (random_below(&seed, 1000) == 0) busy_settle(&busy);
     }
     busy_settle(&busy);
-    CHECK(busy.covered == plain_union(count));
+    CHECK(busy.covered == plain_union(count) && busy.late == 0);
 }
 
 /* What comes too late counts for what is still known of its time, and nothing counts twice. */
@@ -48,6 +48,7 @@ static void forget(void) {
     busy_add(&busy, 10, 20 * BUSY_HISTORY + 5);
     busy_settle(&busy);
     CHECK(busy.covered > 2 * BUSY_HISTORY * 5 && busy.covered < 20 * BUSY_HISTORY);
+    CHECK(busy.late == busy.horizon - 10);
     uint64_t covered = busy.covered;
     for (uint64_t i = 1; i <= 2 * BUSY_HISTORY; i++) busy_add(&busy, 10 * i, 10 * i + 5);
     busy_settle(&busy);
