@@ -1,4 +1,5 @@
-import type { Client, Config, InStatement, InValue, ResultSet } from "@libsql/client";
+import type { Config, InStatement, InValue, ResultSet } from "@libsql/client";
+import type { UsedClient } from "./file_client.ts";
 import { isBusy, isClosed, isLost, Unavailable, unavailable } from "./unavailable.ts";
 import { WriteQueue } from "./write_queue.ts";
 
@@ -33,9 +34,9 @@ const ANSWER_TIMEOUT_MS = 20_000;
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
   // Each driver is loaded where it is used: the one for files is native code.
   const isFile = options.url.startsWith("file:");
-  const { createClient } = isFile
-    ? await import("@libsql/client")
-    : await import("@libsql/client/web");
+  const createClient = isFile
+    ? (await import("./file_client.ts")).createFileClient
+    : (await import("@libsql/client/web")).createClient;
   const db = new OpenDatabase(options, createClient);
   if (isFile) await db.query("PRAGMA journal_mode = WAL");
   return db;
@@ -43,15 +44,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
 
 /** A database with its client and its queue of writes. */
 export class OpenDatabase implements Database {
-  readonly #create: () => Client;
+  readonly #create: () => UsedClient;
   readonly #onFailure: NonNullable<DatabaseOptions["onFailure"]>;
   readonly #isFile: boolean;
   readonly #writes: WriteQueue;
-  #client: Client;
+  #client: UsedClient;
   #closed = false;
 
   /** For the database at the URL; {@linkcode openDatabase} also readies a file. */
-  constructor(options: DatabaseOptions, createClient: (config: Config) => Client) {
+  constructor(options: DatabaseOptions, createClient: (config: Config) => UsedClient) {
     const { url, token, busy_ms = 5000, onFailure = () => {} } = options;
     this.#isFile = url.startsWith("file:");
     this.#create = () =>
@@ -94,7 +95,7 @@ export class OpenDatabase implements Database {
     this.#client.close();
   }
 
-  async #retry<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async #retry<T>(work: (client: UsedClient) => Promise<T>): Promise<T> {
     for (let attempt = 1;; attempt++) {
       const used = this.#client;
       try {
@@ -111,7 +112,7 @@ export class OpenDatabase implements Database {
   }
 
   /** A file's client cannot be used any more once it found the file busy in a batch. */
-  #replace(used: Client): void {
+  #replace(used: UsedClient): void {
     if (!this.#isFile || used !== this.#client) return;
     this.#client = this.#create();
     used.close();
