@@ -209,9 +209,12 @@ interface FramesBody {
   samples: number[];
 }
 
+/** The names of a profile's frames. */
+export const frameNames: Shape<string[]> = list(name, { max: MAX_FRAMES + 1 });
+
 const frames: Shape<Map<string, FrameSum>> = mapped(
   object<FramesBody>({
-    names: list(name, { max: MAX_FRAMES + 1 }),
+    names: frameNames,
     values: list(sum, { max: MAX_FRAMES + 1 }),
     samples: list(times, { max: MAX_FRAMES + 1 }),
   }),
@@ -235,6 +238,11 @@ const frames: Shape<Map<string, FrameSum>> = mapped(
 type Uploaded<T extends Series> = Omit<T, "updated_ns"> & { updated_ns?: bigint };
 
 const identity = { name, tags, updated_ns: nanoseconds };
+
+/** What tells a series from others. */
+export const seriesIdentity: Shape<Pick<Series, "name" | "type" | "tags">> = object<
+  Pick<Series, "name" | "type" | "tags">
+>({ name, type: oneOf("gauge", "counter", "histogram", "profile"), tags });
 
 const series: Shape<Uploaded<Series>> = variants<Uploaded<Series>>("type", {
   gauge: object<Uploaded<GaugeSeries>>(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { decode, encode, refuse, ShapeError, type Upload, uploadShape } from "@service/core";
+import { encode, refuse, ShapeError, type Upload } from "@service/core";
 import { readBody } from "./body.ts";
 import { authenticate } from "./caller.ts";
 import { answer, type Handler } from "./handler.ts";
@@ -7,6 +7,7 @@ import { layoutsOf } from "./layouts.ts";
 import { expectFewSeries, quotasOf } from "./quotas.ts";
 import { rollUpClosed } from "./rollup.ts";
 import { DIGEST_BYTES, storeWindow } from "./store.ts";
+import { uploadOf } from "./upload_text.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
 export const ingest: Handler = async (c, service) => {
@@ -57,20 +58,13 @@ function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function readUpload(body: Uint8Array): Upload {
-  const value = readJson(body);
   try {
-    return uploadShape.check(value);
+    return uploadOf(utf8.decode(body));
   } catch (error) {
-    if (!(error instanceof ShapeError)) throw error;
-    const parameter = error.path || "body";
-    throw refuse(400, error.message, [{ parameter, message: error.fault }]);
-  }
-}
-
-function readJson(body: Uint8Array): unknown {
-  try {
-    return decode(utf8.decode(body));
-  } catch (error) {
+    if (error instanceof ShapeError) {
+      const parameter = error.path || "body";
+      throw refuse(400, error.message, [{ parameter, message: error.fault }]);
+    }
     const errors = [{ parameter: "body", message: (error as Error).message }];
     throw refuse(400, "Cannot read the body: it must be JSON in UTF-8", errors);
   }

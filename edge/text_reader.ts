@@ -1,0 +1,96 @@
+/** Thrown where a text is not in the form that is read here; it may be right in another. */
+export class NotThis extends Error {}
+
+const ZERO = 48;
+const NINE = 57;
+const SAFE_DIGITS = 15;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const DIGITS = /^-?\d+$/;
+
+/** Reads JSON whose form is known, without spaces, from the left to the right. */
+export class TextReader {
+  readonly text: string;
+  /** What is read next. */
+  at: number;
+
+  /** For the text from a place on. */
+  constructor(text: string, at: number) {
+    this.text = text;
+    this.at = at;
+  }
+
+  /** Whether this is what comes next; if so it is skipped. */
+  skipIf(expected: string): boolean {
+    if (!this.text.startsWith(expected, this.at)) return false;
+    this.at += expected.length;
+    return true;
+  }
+
+  /** Skips what must come next. */
+  expect(expected: string): void {
+    if (!this.skipIf(expected)) throw new NotThis();
+  }
+
+  /** What matches a sticky pattern here. */
+  match(pattern: RegExp): string {
+    pattern.lastIndex = this.at;
+    const [found] = pattern.exec(this.text) ?? [];
+    if (found === undefined) throw new NotThis();
+    this.at += found.length;
+    return found;
+  }
+
+  /** A whole number from 0 up that a double holds. */
+  natural(): number {
+    const value = this.#digits();
+    if (value === undefined) throw new NotThis();
+    return value;
+  }
+
+  /** A whole number, which may be negative. */
+  integer(): number {
+    return this.skipIf("-") ? -this.natural() : this.natural();
+  }
+
+  /** Any number; a `bigint` for an integer that a double may not hold. */
+  number(): number | bigint {
+    const value = this.#digits();
+    if (value !== undefined) return value;
+    const token = this.match(NUMBER);
+    const near = Number(token);
+    if (!Number.isFinite(near)) throw new NotThis();
+    return Number.isSafeInteger(near) || !DIGITS.test(token) ? near : BigInt(token);
+  }
+
+  /** A list of what `read` reads. */
+  list<T>(read: (reader: TextReader) => T, most: number): T[] {
+    const items: T[] = [];
+    this.expect("[");
+    if (this.skipIf("]")) return items;
+    do {
+      items.push(read(this));
+    } while (this.skipIf(","));
+    this.expect("]");
+    if (items.length > most) throw new NotThis();
+    return items;
+  }
+
+  /** An unsigned integer of few digits, and nothing else: most numbers are that. */
+  #digits(): number | undefined {
+    const { text } = this;
+    let at = this.at;
+    let value = 0;
+    let code = text.charCodeAt(at);
+    while (code >= ZERO && code <= NINE) {
+      value = value * 10 + (code - ZERO);
+      code = text.charCodeAt(++at);
+    }
+    const length = at - this.at;
+    const isPlain = length > 0 && length <= SAFE_DIGITS && !(code === 46 || (code | 32) === 101) &&
+      (length === 1 || text.charCodeAt(this.at) !== ZERO);
+    if (!isPlain) return undefined;
+    this.at = at;
+    return value;
+  }
+}

@@ -1,0 +1,234 @@
+/** Reads uploads fast whose series are known: their identities come again with every window. */
+
+import {
+  decode,
+  frameNames,
+  isBinIndex,
+  isSum,
+  LAST_NS,
+  MAX_MAGNITUDE,
+  MAX_SERIES,
+  type Series,
+  seriesIdentity,
+  seriesKey,
+  type Sum,
+  type Upload,
+  uploadShape,
+} from "@service/core";
+import type { Buckets, FrameSum, Quantity, Tags } from "@service/core";
+import { NotThis, TextReader } from "./text_reader.ts";
+
+/** A series as its text begins, up to its values. */
+interface Known {
+  /** From the brace to the comma. */
+  text: string;
+  key: string;
+  name: string;
+  type: Series["type"];
+  tags: Tags;
+  /** What came after it the last time. */
+  next?: Known;
+  /** Frames that it had the last time. */
+  names?: { text: string; list: string[] };
+}
+
+/** Identities that are remembered: some 50 MB. */
+const MAX_KNOWN = 100_000;
+
+const MAX_BUCKETS = 4_096;
+
+/** Name, type and tags in any order, before anything else. */
+const IDENTITY =
+  /\{(?:"(?:name|type)":"(?:[^"\\]|\\.)*",|"tags":\{(?:"(?:[^"\\]|\\.)*":"(?:[^"\\]|\\.)*",?)*\},){3}/y;
+
+const NAMES = /\[(?:"(?:[^"\\]|\\.)*",?)*\]/y;
+
+const known = new Map<string, Known>();
+
+/** Stands for the series; nobody can know it, so that where it is found it was put. */
+const MARK = crypto.randomUUID();
+
+/**
+ * The upload that `uploadShape` finds in a JSON text. Series are read as the profiler writes them, for
+ * a fraction of the time; whatever differs from that in the least is left to the shape.
+ *
+ * @throws {SyntaxError} If the text is not JSON.
+ * @throws {ShapeError} If it is not an upload.
+ */
+export function uploadOf(text: string): Upload {
+  return readFast(text) ?? uploadShape.check(decode(text));
+}
+
+const SERIES = '"series":[';
+
+function readFast(text: string): Upload | undefined {
+  const from = text.indexOf(SERIES);
+  if (from < 0) return undefined;
+  try {
+    const reader = new TextReader(text, from + SERIES.length);
+    const series = readAll(reader);
+    const rest = `${text.slice(0, from)}"series":"${MARK}"${text.slice(reader.at)}`;
+    const value = decode(rest) as { window: { series: unknown } };
+    if (value.window.series !== MARK) return undefined;
+    value.window.series = [];
+    const upload = uploadShape.check(value);
+    for (const one of series.values()) one.updated_ns ??= upload.window.to_ns;
+    return { ...upload, window: { ...upload.window, series: series as Map<string, Series> } };
+  } catch (error) {
+    // Only the shape tells what is wrong, and where.
+    if (error instanceof NotThis || error instanceof TypeError || error instanceof SyntaxError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Without `updated_ns` it was updated at the end of the window. */
+type Read<S extends Series = Series> = S extends Series
+  ? Omit<S, "updated_ns"> & { updated_ns: bigint | undefined }
+  : never;
+
+/** All series up to the end of the list. */
+function readAll(reader: TextReader): Map<string, Read> {
+  const all = new Map<string, Read>();
+  if (reader.skipIf("]")) return all;
+  let before: Known | undefined;
+  let count = 0;
+  do {
+    const next = before?.next;
+    const one = next && reader.skipIf(next.text) ? next : readIdentity(reader);
+    if (before) before.next = one;
+    before = one;
+    all.set(one.key, readValues(reader, one));
+    reader.expect("}");
+    if (all.size < ++count || count > MAX_SERIES) throw new NotThis();
+  } while (reader.skipIf(","));
+  reader.expect("]");
+  return all;
+}
+
+function readIdentity(reader: TextReader): Known {
+  const text = reader.match(IDENTITY);
+  let found = known.get(text);
+  if (!found) {
+    if (known.size >= MAX_KNOWN) known.clear();
+    const identity = seriesIdentity.check(JSON.parse(`${text.slice(0, -1)}}`));
+    found = { ...identity, text: copied(text), key: seriesKey(identity) };
+    known.set(found.text, found);
+  }
+  return found;
+}
+
+/** Without the long text that it is a part of. */
+function copied(text: string): string {
+  return ` ${text}`.slice(1);
+}
+
+function readValues(reader: TextReader, one: Known): Read {
+  const { name, type, tags } = one;
+  const updated_ns = reader.skipIf('"updated_ns":') ? readInstant(reader) : undefined;
+  switch (type) {
+    case "gauge":
+      reader.expect('"value":');
+      return { name, type, tags, updated_ns, value: readQuantity(reader) };
+    case "counter":
+      reader.expect('"total":');
+      return { name, type, tags, updated_ns, total: readIncrease(reader) };
+    case "histogram":
+      return readHistogram(reader, { name, type, tags, updated_ns });
+    case "profile":
+      reader.expect('"frames":');
+      return { name, type, tags, updated_ns, frames: readFrames(reader, one) };
+  }
+}
+
+const INSTANT = /(?:0|[1-9]\d{0,18}),/y;
+
+function readInstant(reader: TextReader): bigint {
+  const ns = BigInt(reader.match(INSTANT).slice(0, -1));
+  if (ns > LAST_NS) throw new NotThis();
+  return ns;
+}
+
+function readQuantity(reader: TextReader): Quantity {
+  const value = reader.number();
+  if (Math.abs(Number(value)) > MAX_MAGNITUDE) throw new NotThis();
+  return value;
+}
+
+function readDouble(reader: TextReader): number {
+  return Number(readQuantity(reader));
+}
+
+const SUM_PARTS = 2 ** 10;
+
+function readSum(reader: TextReader): Sum {
+  if (reader.text[reader.at] !== "[") return readDouble(reader) + 0;
+  const parts = reader.list(readDouble, SUM_PARTS);
+  if (!isSum(parts)) throw new NotThis();
+  return parts;
+}
+
+function readIncrease(reader: TextReader): Sum {
+  const sum = readSum(reader);
+  if ((typeof sum === "number" ? sum : sum[0]!) < 0) throw new NotThis();
+  return sum;
+}
+
+const readNatural = (reader: TextReader): number => reader.natural();
+const readInteger = (reader: TextReader): number => reader.integer();
+
+function readHistogram(
+  reader: TextReader,
+  identity: Pick<Read & { type: "histogram" }, "name" | "type" | "tags" | "updated_ns">,
+): Read {
+  reader.expect('"count":');
+  const count = reader.natural();
+  reader.expect(',"sum":');
+  const sum = readSum(reader);
+  reader.expect(',"min":');
+  const min = reader.skipIf("null") ? null : readDouble(reader);
+  reader.expect(',"max":');
+  const max = reader.skipIf("null") ? null : readDouble(reader);
+  reader.expect(',"buckets":');
+  const buckets = reader.skipIf("null") ? null : readBuckets(reader, count);
+  return { ...identity, count, sum, min, max, buckets };
+}
+
+function readBuckets(reader: TextReader, count: number): Buckets {
+  const isBins = reader.skipIf('{"kind":"bins","indexes":');
+  if (!isBins) reader.expect('{"kind":"bounds","bounds":');
+  const places = isBins ? reader.list(readInteger, 2 ** 15) : reader.list(readDouble, MAX_BUCKETS);
+  reader.expect(',"counts":');
+  const counts = reader.list(readNatural, 2 ** 15);
+  reader.expect("}");
+  const isWhole = counts.length === places.length + (isBins ? 0 : 1) && isAscending(places) &&
+    counts.reduce((total, times) => total + times, 0) === count;
+  if (!isWhole) throw new NotThis();
+  if (!isBins) return { bounds: places, counts };
+  if (!places.every(isBinIndex)) throw new NotThis();
+  return { bins: new Map(places.map((index, i) => [index, counts[i]!])) };
+}
+
+function isAscending(values: number[]): boolean {
+  return values.every((value, i) => i === 0 || value > values[i - 1]!);
+}
+
+function readFrames(reader: TextReader, one: Known): Map<string, FrameSum> {
+  reader.expect('{"names":');
+  if (!one.names || !reader.skipIf(one.names.text)) {
+    const text = reader.match(NAMES);
+    one.names = { text: copied(text), list: frameNames.check(JSON.parse(text)) };
+  }
+  const { list } = one.names;
+  reader.expect(',"values":');
+  const values = reader.list(readSum, list.length);
+  reader.expect(',"samples":');
+  const samples = reader.list(readNatural, list.length);
+  reader.expect("}");
+  const frames = new Map<string, FrameSum>();
+  list.forEach((name, i) => frames.set(name, { value: values[i]!, samples: samples[i]! }));
+  const isWhole = frames.size === values.length && frames.size === samples.length;
+  if (!isWhole || frames.size !== list.length) throw new NotThis();
+  return frames;
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { decode, encodeUpload, ShapeError, uploadShape } from "@service/core";
+import { uploads } from "../core/testdata/arbitrary.ts";
+import { uploadOf } from "./upload_text.ts";
+
+function outcome(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof ShapeError ? [error.path, error.fault] : (error as Error).name;
+  }
+}
+
+const bySlowWay = (text: string) => outcome(() => uploadShape.check(decode(text)));
+
+Deno.test("an upload is read as its shape reads it, the first time and again", () => {
+  fc.assert(
+    fc.property(uploads, (upload) => {
+      const text = encodeUpload(upload);
+      for (const _ of ["first", "again"]) {
+        assert.deepEqual(outcome(() => uploadOf(text)), bySlowWay(text));
+      }
+    }),
+  );
+});
+
+const pieces = fc.constantFrom(
+  ...['"', "\\", "0", "9", "-", ".", "e", ",", ":", "[", "]", "{", "}", " ", "1e400", "null", ""],
+  ...['"series":[', '"series":[],', '"s\\u0065ries":[],', '"name":"b",', '"updated_ns":5,', "00"],
+  ...["-0", "1.0", "9007199254740993", '"x"', "\u00e9", "\n", "9".repeat(20), "[1,2]", "[1e16,1]"],
+);
+
+Deno.test("whatever is wrong or odd with a text, it is what the shape makes of it", () => {
+  fc.assert(
+    fc.property(uploads, fc.nat(), fc.nat({ max: 3 }), pieces, (upload, at, gone, piece) => {
+      const text = encodeUpload(upload);
+      const begin = text.indexOf('"series":');
+      const cut = begin + at % (text.length - begin);
+      const odd = text.slice(0, cut) + piece + text.slice(cut + gone);
+      assert.deepEqual(outcome(() => uploadOf(odd)), bySlowWay(odd));
+    }),
+    { numRuns: 1_000 },
+  );
+});
