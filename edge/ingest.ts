@@ -4,6 +4,7 @@ import { readBody } from "./body.ts";
 import { authenticate } from "./caller.ts";
 import { answer, type Handler } from "./handler.ts";
 import { layoutsOf } from "./layouts.ts";
+import { minutesOf } from "./minutes.ts";
 import { expectFewSeries, quotasOf } from "./quotas.ts";
 import { rollUpClosed } from "./rollup.ts";
 import { DIGEST_BYTES, storeWindow } from "./store.ts";
@@ -21,6 +22,8 @@ export const ingest: Handler = async (c, service) => {
   const { from_ns, to_ns } = window;
   const received_ns = service.now_ns();
   const name = { project: project.id, instance_id: upload.instance_id };
+  const digest = digestOf(body);
+  const packed = await layoutsOf(db).packWindow(name, window);
   const outcome = await storeWindow(db, {
     ...upload,
     ...name,
@@ -30,8 +33,9 @@ export const ingest: Handler = async (c, service) => {
     from_ns,
     to_ns,
     final,
-    packed: await layoutsOf(db).packWindow(name, window),
-    digest: digestOf(body),
+    packed,
+    minutes: await minutesOf(db).closeWith(name, window, digest),
+    digest,
     errors: window.errors.length > 0 ? encode(window.errors) : null,
     error_count: window.errors.length,
     received_ns,
@@ -40,10 +44,10 @@ export const ingest: Handler = async (c, service) => {
     const { conflict: parameter, message } = outcome;
     throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
   }
-  const { instance, ...answered } = outcome;
+  const { instance, rolled, ...answered } = outcome;
   service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
   if (answered.stored && answered.watermark_ns >= to_ns) {
-    await rollUpClosed(db, { name, instance, received_ns, from_ns, to_ns }).catch(() => {
+    await rollUpClosed(db, { name, instance, received_ns, from_ns, to_ns, rolled }).catch(() => {
       // The window is stored; the maintenance makes what is missing.
     });
   }

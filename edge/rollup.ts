@@ -47,14 +47,19 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   return results.at(-1)!.rowsAffected > 0;
 }
 
+/** A window that has come, and the ends of minutes that were rolled up with it. */
+export type ClosingOptions = Omit<RollupOptions, "level" | "end_ns" | "most"> & {
+  from_ns: bigint;
+  to_ns: bigint;
+  rolled: bigint[];
+};
+
 /** Makes the roll-ups of the spans that were over when a window had come; the finest first. */
-export async function rollUpClosed(
-  db: Database,
-  options: Omit<RollupOptions, "level" | "end_ns" | "most"> & { from_ns: bigint; to_ns: bigint },
-): Promise<void> {
-  const { from_ns, to_ns, ...rest } = options;
+export async function rollUpClosed(db: Database, options: ClosingOptions): Promise<void> {
+  const { from_ns, to_ns, rolled, ...rest } = options;
   for (const level of LEVELS) {
     for (const end_ns of closedBetween(from_ns, to_ns, level)) {
+      if (level === LEVELS[0] && rolled.includes(end_ns)) continue;
       await rollUp(db, { ...rest, level, end_ns, most: MOST_AT_INGEST });
     }
   }

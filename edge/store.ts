@@ -3,6 +3,7 @@ import { SECOND_NS } from "@service/core";
 import { type Database, statement } from "./database.ts";
 import { type PackedWindow, storingLayout } from "./layouts.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
+import { type PackedMinute, storingMinute } from "./minutes.ts";
 
 /** One window of an instance, as it is stored. */
 export interface WindowToStore {
@@ -28,6 +29,8 @@ export interface WindowToStore {
   error_count: number;
   /** By the clock of the service. */
   received_ns: bigint;
+  /** Roll-ups of the minutes that are over with it, where they are at hand. */
+  minutes?: PackedMinute[];
 }
 
 /** Bytes of a digest. */
@@ -35,15 +38,25 @@ export const DIGEST_BYTES = 16;
 
 /** What became of a window. */
 export type Outcome =
-  | { stored: boolean; watermark_ns: bigint; instance: bigint }
+  | Stored
   | { conflict: "start_ns" | "window" | "final"; message: string };
+
+/** A window that is stored, now or before. */
+export interface Stored {
+  stored: boolean;
+  watermark_ns: bigint;
+  /** Row id of the instance. */
+  instance: bigint;
+  /** Ends of the minutes whose roll-ups were stored with it. */
+  rolled: bigint[];
+}
 
 /**
  * Stores a window, unless it is stored already or contradicts what is, and removes the roll-ups that
  * lack it: all or nothing, in one round trip where it is new and the layout it is packed by is not.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
-  const { final, packed: { layout, body }, ...rest } = window;
+  const { final, packed: { layout, body }, minutes = [], ...rest } = window;
   const args = {
     ...rest,
     body,
@@ -53,16 +66,24 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
     ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(window.to_ns, level)])),
   };
   const isFirst = !layout.isStored;
-  const results = await db.write([
+  const statements = [
     ...(isFirst ? [statement(INSERT_INSTANCE, args), ...storingLayout(layout, window)] : []),
     statement(INSERT_WINDOW, args),
     ...(window.errors === null ? [] : [statement(INSERT_ERRORS, args)]),
     statement(UPDATE_INSTANCE, args),
     statement(DELETE_ROLLUPS, args),
+  ];
+  const results = await db.write([
+    ...statements,
+    ...minutes.map((minute) => storingMinute(minute, window)),
   ]);
   layout.isStored = true;
-  const { rows: [stored] } = results.at(-2)!;
-  if (stored) return { stored: true, ...stored as unknown as StoredState };
+  const { rows: [stored] } = results[statements.length - 2]!;
+  if (stored) {
+    const rolled = minutes.filter((_, i) => results[statements.length + i]!.rowsAffected > 0)
+      .map(({ end_ns }) => end_ns);
+    return { stored: true, ...stored as unknown as StoredState, rolled };
+  }
   const { rows: [state] } = await db.query(statement(STATE, args));
   if (state?.has_layout) return notStored(window, state);
   layout.isStored = false;
@@ -77,7 +98,7 @@ interface StoredState {
 /** Why nothing was stored. */
 function notStored({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
   const watermark_ns = state.watermark_ns as bigint;
-  const unchanged = { stored: false, watermark_ns, instance: state.id as bigint };
+  const unchanged = { stored: false, watermark_ns, instance: state.id as bigint, rolled: [] };
   if (state.start_ns !== start_ns) {
     return {
       conflict: "start_ns",

@@ -174,7 +174,7 @@ async function fill(
       received_ns: to_ns,
     });
     if ("conflict" in outcome) throw new Error(outcome.message);
-    return { name, instance: outcome.instance, from_ns, to_ns, received_ns: to_ns };
+    return { name, instance: outcome.instance, rolled: [], from_ns, to_ns, received_ns: to_ns };
   };
   await store(windowAt(0));
   for (let at = 1; at < windows; at += TOGETHER) {

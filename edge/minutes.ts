@@ -1,0 +1,139 @@
+import type { InStatement } from "@libsql/client";
+import { absorb, type Window } from "@service/core";
+import { type Database, statement } from "./database.ts";
+import { type InstanceName, layoutsOf, type PackedWindow } from "./layouts.ts";
+import { spanEnd, spanNs } from "./levels.ts";
+
+/** The finest level of roll-ups. */
+const MINUTE = 60;
+
+/** Series and frames that all open minutes may have together: some 50 MB. */
+const MAX_KEPT = 200_000;
+
+/** The roll-up of a minute that is over, as it is stored. */
+export interface PackedMinute {
+  end_ns: bigint;
+  from_ns: bigint;
+  to_ns: bigint;
+  packed: PackedWindow;
+  /** What it was made of: windows have no others with the same content. */
+  digests: string;
+}
+
+interface OpenMinute {
+  end_ns: bigint;
+  merged: Window;
+  digests: string[];
+  /** How many series and frames it has. */
+  size: number;
+}
+
+/**
+ * Minutes that are not over, merged as their windows come: one that ends need not be read. What is kept
+ * may lack what another process was sent, so it is stored only where its windows are the stored ones;
+ * what is missing is made of these.
+ */
+export class Minutes {
+  readonly #db: Database;
+  readonly #open = new Map<string, OpenMinute>();
+  #size = 0;
+
+  /** Of the windows in `db`. */
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Takes over a window that is about to be stored; gives the minutes that are over with it. */
+  async closeWith(
+    name: InstanceName,
+    window: Window,
+    digest: Uint8Array,
+  ): Promise<PackedMinute[]> {
+    const closed = this.#closed(`${name.project} ${name.instance_id}`, window, digest);
+    return await Promise.all(closed.map(async ({ end_ns, merged, digests }) => ({
+      end_ns,
+      from_ns: merged.from_ns,
+      to_ns: merged.to_ns,
+      packed: await layoutsOf(this.#db).packRollup(name, merged),
+      digests: digests.join(),
+    })));
+  }
+
+  #closed(key: string, window: Window, digest: Uint8Array): OpenMinute[] {
+    const closed: OpenMinute[] = [];
+    const { from_ns, to_ns } = window;
+    const end_ns = spanEnd(to_ns, MINUTE);
+    let open = this.#take(key);
+    if (open?.merged.to_ns !== from_ns) open = undefined;
+    if (open && open.end_ns !== end_ns) {
+      closed.push(open);
+      open = undefined;
+    }
+    if (open) {
+      absorb(open.merged, window);
+      open.digests.push(hex(digest));
+    } else if (from_ns <= end_ns - spanNs(MINUTE)) {
+      open = { end_ns, merged: { ...window, errors: [] }, digests: [hex(digest)], size: 0 };
+    }
+    if (open?.end_ns === to_ns) closed.push(open);
+    else if (open) this.#keep(key, open);
+    return closed;
+  }
+
+  #take(key: string): OpenMinute | undefined {
+    const open = this.#open.get(key);
+    this.#open.delete(key);
+    this.#size -= open?.size ?? 0;
+    return open;
+  }
+
+  /** Those that waited longest make place. */
+  #keep(key: string, open: OpenMinute): void {
+    this.#size += open.size = sizeOf(open.merged);
+    this.#open.set(key, open);
+    for (const oldest of this.#open.keys()) {
+      if (this.#size <= MAX_KEPT) return;
+      this.#take(oldest);
+    }
+  }
+}
+
+/** The open minutes of a database, shared by all who work with it and gone with it. */
+export function minutesOf({ itself: db }: Database): Minutes {
+  let minutes = minutesByDatabase.get(db);
+  if (!minutes) minutesByDatabase.set(db, minutes = new Minutes(db));
+  return minutes;
+}
+
+const minutesByDatabase = new WeakMap<Database, Minutes>();
+
+/** The statement that stores the roll-up of a minute, if it is made of what is stored. */
+export function storingMinute(
+  { packed, ...minute }: PackedMinute,
+  name: InstanceName,
+): InStatement {
+  const { body, layout: { hash } } = packed;
+  const after_ns = minute.end_ns - spanNs(MINUTE);
+  return statement(INSERT_MINUTE, { ...minute, ...name, body, hash, after_ns });
+}
+
+const INSERT_MINUTE = `INSERT INTO windows
+    (instance, level, end_ns, from_ns, to_ns, layout, body)
+  SELECT i.id, ${MINUTE}, :end_ns, :from_ns, :to_ns, l.id, :body FROM instances i
+  JOIN layouts l ON l.instance = i.id AND l.hash = :hash
+  WHERE project = :project AND instance_id = :instance_id AND watermark_ns >= :to_ns
+    AND :digests = (SELECT group_concat(hex(digest)) FROM (
+      SELECT digest FROM windows WHERE instance = i.id AND level = 0
+        AND end_ns > :after_ns AND end_ns <= :end_ns ORDER BY end_ns
+    ))
+  ON CONFLICT DO NOTHING`;
+
+function sizeOf({ series }: Window): number {
+  let size = series.size;
+  for (const one of series.values()) if (one.type === "profile") size += one.frames.size;
+  return size;
+}
+
+function hex(digest: Uint8Array): string {
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("").toUpperCase();
+}
