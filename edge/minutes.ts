@@ -113,8 +113,9 @@ export function storingMinute(
   name: InstanceName,
 ): InStatement {
   const { body, layout: { hash } } = packed;
+  const { project, instance_id } = name;
   const after_ns = minute.end_ns - spanNs(MINUTE);
-  return statement(INSERT_MINUTE, { ...minute, ...name, body, hash, after_ns });
+  return statement(INSERT_MINUTE, { ...minute, project, instance_id, body, hash, after_ns });
 }
 
 const INSERT_MINUTE = `INSERT INTO windows
