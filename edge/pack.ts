@@ -108,7 +108,9 @@ class Packer {
     const placed = this.#series(series);
     writePlaces(out, placed.map(([place]) => place));
     const all = placed.map(([, one]) => one);
-    for (const { updated_ns } of all) out.value(plain(to_ns - updated_ns));
+    for (const { updated_ns } of all) {
+      out.value(updated_ns === to_ns ? 0 : plain(to_ns - updated_ns));
+    }
     for (const one of all) if (one.type === "gauge") out.value(one.value);
     for (const one of all) if (one.type === "counter") out.value(one.total);
     writeHistograms(out, all.filter((one) => one.type === "histogram"));
@@ -201,7 +203,7 @@ function writeBuckets(out: ColumnWriter, buckets: Buckets): void {
     for (const times of buckets.counts) out.natural(times);
     return;
   }
-  const sorted = [...buckets.bins].sort(byPlace);
+  const sorted = inPlace([...buckets.bins]);
   out.natural(sorted.length);
   let before = 0;
   for (const [index] of sorted) {
