@@ -32,8 +32,8 @@ interface Known {
   names?: { text: string; list: string[] };
 }
 
-/** Identities that are remembered: some 50 MB. */
-const MAX_KNOWN = 100_000;
+/** Characters that are remembered of identities and frames; when there are more, all are forgotten. */
+const MAX_REMEMBERED = 2 ** 24;
 
 const MAX_BUCKETS = 4_096;
 
@@ -44,6 +44,7 @@ const IDENTITY =
 const NAMES = /\[(?:"(?:[^"\\]|\\.)*",?)*\]/y;
 
 const known = new Map<string, Known>();
+let remembered = 0;
 
 /** Stands for the series; nobody can know it, so that where it is found it was put. */
 const MARK = crypto.randomUUID();
@@ -111,16 +112,20 @@ function readIdentity(reader: TextReader): Known {
   const text = reader.match(IDENTITY);
   let found = known.get(text);
   if (!found) {
-    if (known.size >= MAX_KNOWN) known.clear();
     const identity = seriesIdentity.check(JSON.parse(`${text.slice(0, -1)}}`));
-    found = { ...identity, text: copied(text), key: seriesKey(identity) };
+    found = { ...identity, text: remember(text), key: seriesKey(identity) };
     known.set(found.text, found);
   }
   return found;
 }
 
-/** Without the long text that it is a part of. */
-function copied(text: string): string {
+/** The text without the longer one that it is a part of. */
+function remember(text: string): string {
+  remembered += text.length;
+  if (remembered > MAX_REMEMBERED) {
+    known.clear();
+    remembered = text.length;
+  }
   return ` ${text}`.slice(1);
 }
 
@@ -218,7 +223,7 @@ function readFrames(reader: TextReader, one: Known): Map<string, FrameSum> {
   reader.expect('{"names":');
   if (!one.names || !reader.skipIf(one.names.text)) {
     const text = reader.match(NAMES);
-    one.names = { text: copied(text), list: frameNames.check(JSON.parse(text)) };
+    one.names = { text: remember(text), list: frameNames.check(JSON.parse(text)) };
   }
   const { list } = one.names;
   reader.expect(',"values":');
