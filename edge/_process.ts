@@ -6,8 +6,13 @@ import deno from "@deno/linux-x64-glibc/package.json" with { type: "json" };
 export interface ServerProcess extends AsyncDisposable {
   /** Where it answers. */
   url: string;
+  pid: number;
   /** Sends the signal and gives the exit code. */
   stop: (signal: Deno.Signal) => Promise<number>;
+  /** The exit code, once it has ended by itself. */
+  ended: Promise<number>;
+  /** What it has written to stderr. */
+  said: () => string;
 }
 
 /** How a program of this folder is run. */
@@ -40,23 +45,30 @@ export async function startProcess(
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  const stderr = process.stderr.pipeThrough(new TextDecoderStream()).getReader();
   let said = "";
-  let url: string | undefined;
-  while (!url) {
-    const { value, done } = await stderr.read();
-    if (done) throw new Error(`Cannot start the hosted API: ${said}`);
-    said += value;
-    url = /listening on (http:\S+)\n/.exec(said)?.[1];
-  }
+  const ready = Promise.withResolvers<string>();
+  // Read to the end: who writes to a pipe that nobody reads stands still.
+  const reading = (async () => {
+    for await (const text of process.stderr.pipeThrough(new TextDecoderStream())) {
+      said += text;
+      const url = /listening on (http:\S+)\n/.exec(said)?.[1];
+      if (url) ready.resolve(url);
+    }
+    const { code } = await process.status;
+    ready.reject(new Error(`Cannot start the hosted API: ${said}`));
+    return code;
+  })();
+  const url = await ready.promise;
   const stop = async (signal: Deno.Signal) => {
     process.kill(signal);
-    while (!(await stderr.read()).done);
-    return (await process.status).code;
+    return await reading;
   };
   return {
     url,
+    pid: process.pid,
     stop,
+    ended: reading,
+    said: () => said,
     async [Symbol.asyncDispose]() {
       try {
         await stop("SIGKILL");

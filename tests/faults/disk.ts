@@ -1,0 +1,45 @@
+/** Disks that fail at an exact point: a library that is preloaded into what writes to them. */
+
+const SOURCE = new URL("./disk.c", import.meta.url).pathname;
+const FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"];
+
+/** What may happen, as the library numbers it. */
+const ACTIONS = ["none", "kill before", "kill after", "full"] as const;
+export type DiskAction = typeof ACTIONS[number];
+
+/** A disk whose faults a test decides. */
+export interface FaultyDisk extends AsyncDisposable {
+  /** The environment of a process that is to suffer them. */
+  env: Record<string, string>;
+  /** At the `change`th change of a file of the database from now on. */
+  arm: (action: DiskAction, change?: number) => void;
+  /** How many more changes there were to be. */
+  left: () => number;
+}
+
+/** Builds the library for files whose path holds `path`; `null` where there is no compiler. */
+export async function faultyDisk(path: string): Promise<FaultyDisk | null> {
+  const directory = await Deno.makeTempDir();
+  const [library, control] = [`${directory}/disk.so`, `${directory}/control`];
+  const remove = () => Deno.remove(directory, { recursive: true });
+  const compiler = new Deno.Command("cc", { args: [...FLAGS, SOURCE, "-o", library] });
+  const built = await compiler.output().catch(() => null);
+  if (!built?.success) {
+    await remove();
+    if (built) throw new Error(new TextDecoder().decode(built.stderr));
+    console.log("skipped: no C compiler builds the library that makes disks fail");
+    return null;
+  }
+  await Deno.writeFile(control, new Uint8Array(8));
+  return {
+    env: { LD_PRELOAD: library, DISK_FAULT: control, DISK_FAULT_PATH: path },
+    arm(action, change = 1) {
+      const words = new Int32Array([ACTIONS.indexOf(action), change]);
+      // Not emptied first, as it is mapped.
+      using file = Deno.openSync(control, { write: true });
+      file.writeSync(new Uint8Array(words.buffer));
+    },
+    left: () => new Int32Array(Deno.readFileSync(control).buffer)[1]!,
+    [Symbol.asyncDispose]: remove,
+  };
+}

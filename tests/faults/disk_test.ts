@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { type ServerProcess, startProcess } from "../../edge/_process.ts";
+import { temporaryFolder } from "../../edge/_storage.ts";
+import { startStack } from "./stack.ts";
+import { type DiskAction, faultyDisk } from "./disk.ts";
+import { firstVersion } from "./first_version.ts";
+import { Ledger, range } from "./ledger.ts";
+import { nextChange } from "./table.ts";
+
+const START = Math.floor(Date.now() / 1_000) - 1_003;
+const WINDOWS = 14;
+const KILLS: DiskAction[] = ["kill before", "kill after"];
+
+/** An API on a file, of which the disk decides how long it lives. */
+class OnFile implements AsyncDisposable {
+  #api: ServerProcess | undefined;
+  constructor(readonly file: string, readonly env: Record<string, string>) {}
+  get url(): string {
+    return this.#api?.url ?? "http://127.0.0.1:1";
+  }
+  revive = async (): Promise<void> => {
+    const isAlive = this.#api && await Promise.race([this.#api.ended.then(() => false), true]);
+    if (isAlive) return;
+    this.#api = undefined;
+    this.#api = await startProcess(this.file, { env: this.env }).catch(() => undefined);
+  };
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#api?.[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("an API that is killed at any change of its file loses and repeats nothing", async () => {
+  using folder = temporaryFolder();
+  await using disk = await faultyDisk(folder.path);
+  if (!disk) return;
+  await using api = new OnFile(folder.url, disk.env);
+  const newKey = await keysOf(folder.url);
+  await api.revive();
+  for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
+    const ledger = new Ledger({ key: await newKey(), start: START, windows: WINDOWS });
+    disk.arm(KILLS[change % 2]!, change);
+    for (const i of range(0, WINDOWS)) {
+      await ledger.deliver(api, i, api.revive);
+      await ledger.expectPrefix(api.url);
+    }
+    isOver = disk.left() > 0;
+    await ledger.expectWhole(api.url);
+  }
+});
+
+Deno.test("an API that is killed at any change of a migration brings all rows over", async () => {
+  for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
+    using folder = temporaryFolder();
+    await using disk = await faultyDisk(folder.path);
+    if (!disk) return;
+    const ledger = await firstVersion({
+      url: folder.url,
+      start: START,
+      windows: WINDOWS,
+      stored: 9,
+    });
+    await using api = new OnFile(folder.url, disk.env);
+    disk.arm(KILLS[change % 2]!, change);
+    await api.revive();
+    isOver = disk.left() > 0;
+    await api.revive();
+    await ledger.expectPrefix(api.url);
+    for (const i of range(0, WINDOWS)) await ledger.deliver(api, i, api.revive);
+    await ledger.expectWhole(api.url);
+  }
+});

@@ -1,0 +1,56 @@
+import { hasServer } from "../../edge/_storage.ts";
+import { until } from "../stack.ts";
+import { Ledger, range } from "./ledger.ts";
+import { type Stack, startStack } from "./stack.ts";
+import { kills, nameOf } from "./table.ts";
+
+/** Steps of the maintenance, by what it asks the database server. */
+const POINTS: Record<string, RegExp> = {
+  "old rows are purged": /DELETE FROM windows WHERE id IN/,
+  "instances are looked for": /FROM instances WHERE due_ns <=/,
+  "missing roll-ups are looked for": /SELECT DISTINCT \(end_ns/,
+  "a roll-up is made": /layout, holes, body/,
+  "all roll-ups are there": /SET rolled_ns = :rolled_ns/,
+  "windows give way to a roll-up": /SET\\n +condensed_ns/,
+  "the turn ends": /SET due_ns/,
+};
+
+const WINDOWS = 12;
+/** At a whole minute, before what is kept as it came. */
+const START = Math.floor(Date.now() / 60_000 - 3 * 1_440) * 60;
+/** What is left is cut at whole minutes. */
+const MINUTES = [0, 6];
+
+Deno.test("a maintenance that a kill interrupts changes nothing that is read", {
+  ignore: !hasServer,
+}, async (t) => {
+  await using stack = await startStack();
+  for (const kill of kills(POINTS)) {
+    await t.step(nameOf(kill), async () => {
+      const ledger = new Ledger({ key: await stack.newKey(), start: START, windows: WINDOWS });
+      // The chain closes last: there are no roll-ups yet but those of the first minute.
+      for (const i of range(0, WINDOWS).reverse()) await ledger.deliver(stack, i, stack.revive);
+      await stack.db.write(["UPDATE instances SET due_ns = 0"]);
+      await stack.kill("API");
+      const struck = stack.proxy.arm({ ...kill, strike: () => stack.kill(kill.victim) });
+      // It begins when the API does.
+      await stack.revive();
+      await struck;
+      await stack.revive();
+      await ledger.expectPrefix(stack.url);
+      await stack.kill("API");
+      await stack.revive();
+      await until(() => isCondensed(stack, ledger));
+      await ledger.expectWhole(stack.url, MINUTES);
+    });
+  }
+});
+
+async function isCondensed({ db }: Stack, { instance_id }: Ledger): Promise<boolean> {
+  const { rows } = await db.query({
+    sql: `SELECT count(*) AS raw FROM windows WHERE level = 0
+      AND instance = (SELECT id FROM instances WHERE instance_id = ?)`,
+    args: [instance_id],
+  });
+  return rows[0]!.raw === 0n;
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { hasServer } from "../../edge/_storage.ts";
+import { Ledger, range } from "./ledger.ts";
+import { startStack } from "./stack.ts";
+import { kills, nameOf } from "./table.ts";
+
+/** Steps of requests, by what the API then asks its database server. */
+const POINTS: Record<string, RegExp> = {
+  "the key is looked up": /FROM keys k JOIN/,
+  "room for the instance is looked for": /AS known/,
+  "the instance's layout is looked for": /SELECT l\.hash/,
+  "the window is written": /INSERT INTO windows.*digest, layout/,
+  "the pieces of a roll-up are read": /w\.holes/,
+  "the roll-up is written": /layout, holes, body/,
+  "a reader's instance is looked up": /FROM instances\\n +WHERE project/,
+  "a reader's pieces are read": /AS newer FROM errors/,
+};
+
+const WINDOWS = 14;
+/** In the past, and not at a whole minute. */
+const START = Math.floor(Date.now() / 1_000) - 1_003;
+
+Deno.test("a server or an API that is killed loses and repeats nothing", {
+  ignore: !hasServer,
+}, async (t) => {
+  await using stack = await startStack();
+  for (const kill of kills(POINTS)) {
+    await t.step(nameOf(kill), async () => {
+      const ledger = new Ledger({ key: await stack.newKey(), start: START, windows: WINDOWS });
+      let isStruck = false;
+      stack.proxy.arm({ ...kill, strike: () => stack.kill(kill.victim) })
+        .then(() => isStruck = true);
+      for (const i of range(0, WINDOWS)) {
+        await ledger.deliver(stack, i, stack.revive);
+        await ledger.expectPrefix(stack.url);
+        await stack.revive();
+      }
+      assert.ok(isStruck);
+      await ledger.expectWhole(stack.url);
+    });
+  }
+});

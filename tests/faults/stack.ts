@@ -1,0 +1,63 @@
+/** The hosted API over a database server, with a proxy between them: what a fault strikes, revived. */
+
+import { type ServerProcess, startProcess } from "../../edge/_process.ts";
+import { type ServerOptions, startServer, type TestServer } from "../../edge/_storage.ts";
+import { newKey } from "../../edge/_testing.ts";
+import { type Database, openDatabase } from "../../edge/database.ts";
+import { migrate } from "../../edge/migrations.ts";
+import { type Proxy, startProxy } from "./proxy.ts";
+
+/** Processes that can be killed. */
+export interface Stack extends AsyncDisposable {
+  /** Where the API answers: it changes when that is revived. */
+  readonly url: string;
+  readonly server: TestServer;
+  readonly proxy: Proxy;
+  /** The database, asked without the proxy. */
+  readonly db: Database;
+  /** A key of a new project. */
+  newKey: () => Promise<string>;
+  kill: (victim: "server" | "API") => Promise<void>;
+  /** Starts again what was killed. */
+  revive: () => Promise<void>;
+}
+
+/** Starts all of them; the API only when it is revived, where it is to wait. */
+export async function startStack(options: ServerOptions = {}): Promise<Stack> {
+  await using started = new AsyncDisposableStack();
+  const server = started.use(await startServer(options));
+  const proxy = started.use(startProxy(server.url));
+  const db = started.use(await openDatabase({ url: server.url }));
+  await migrate(db);
+  let api: ServerProcess | undefined = await startProcess(proxy.url);
+  let isAway = false;
+  const all = started.move();
+  return {
+    get url() {
+      return api?.url ?? "http://127.0.0.1:1";
+    },
+    server,
+    proxy,
+    db,
+    newKey: () => newKey(db),
+    async kill(victim) {
+      if (victim === "server") {
+        isAway = true;
+        await server.kill();
+      } else {
+        const killed = api;
+        api = undefined;
+        await killed?.[Symbol.asyncDispose]();
+      }
+    },
+    async revive() {
+      if (isAway) await server.start();
+      isAway = false;
+      api ??= await startProcess(proxy.url).catch(() => undefined);
+    },
+    async [Symbol.asyncDispose]() {
+      await api?.[Symbol.asyncDispose]();
+      await all[Symbol.asyncDispose]();
+    },
+  };
+}
