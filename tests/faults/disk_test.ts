@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { type ServerProcess, startProcess } from "../../edge/_process.ts";
 import { temporaryFolder } from "../../edge/_storage.ts";
-import { startStack } from "./stack.ts";
+import { newKey } from "../../edge/_testing.ts";
+import { openDatabases } from "../../edge/databases.ts";
+import { createProject } from "../../edge/projects.ts";
 import { type DiskAction, faultyDisk } from "./disk.ts";
 import { firstVersion } from "./first_version.ts";
 import { Ledger, range } from "./ledger.ts";
@@ -19,10 +21,10 @@ class OnFile implements AsyncDisposable {
     return this.#api?.url ?? "http://127.0.0.1:1";
   }
   revive = async (): Promise<void> => {
-    const isAlive = this.#api && await Promise.race([this.#api.ended.then(() => false), true]);
-    if (isAlive) return;
-    this.#api = undefined;
-    this.#api = await startProcess(this.file, { env: this.env }).catch(() => undefined);
+    if (this.#api) return;
+    const api = await startProcess(this.file, { env: this.env }).catch(() => undefined);
+    this.#api = api;
+    api?.ended.then(() => this.#api = undefined);
   };
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#api?.[Symbol.asyncDispose]();
@@ -34,16 +36,41 @@ Deno.test("an API that is killed at any change of its file loses and repeats not
   await using disk = await faultyDisk(folder.path);
   if (!disk) return;
   await using api = new OnFile(folder.url, disk.env);
-  const newKey = await keysOf(folder.url);
+  const key = await newKeyIn(folder.url);
   await api.revive();
   for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
-    const ledger = new Ledger({ key: await newKey(), start: START, windows: WINDOWS });
+    const ledger = new Ledger({ key, start: START, windows: WINDOWS });
     disk.arm(KILLS[change % 2]!, change);
     for (const i of range(0, WINDOWS)) {
       await ledger.deliver(api, i, api.revive);
       await ledger.expectPrefix(api.url);
     }
     isOver = disk.left() > 0;
+    await ledger.expectWhole(api.url);
+  }
+});
+
+Deno.test("while its disk is full an API reads, takes nothing, and goes on after that", async () => {
+  using folder = temporaryFolder();
+  await using disk = await faultyDisk(folder.path);
+  if (!disk) return;
+  await using api = new OnFile(folder.url, disk.env);
+  const key = await newKeyIn(folder.url);
+  await api.revive();
+  for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
+    const ledger = new Ledger({ key, start: START, windows: WINDOWS });
+    await ledger.deliver(api, 0, api.revive);
+    disk.arm("full", change);
+    isOver = true;
+    for (const i of range(1, WINDOWS)) {
+      await ledger.deliver(api, i, async () => {
+        isOver = false;
+        await ledger.expectPrefix(api.url);
+        disk.arm("none");
+      });
+      await ledger.expectPrefix(api.url);
+    }
+    disk.arm("none");
     await ledger.expectWhole(api.url);
   }
 });
@@ -69,3 +96,10 @@ Deno.test("an API that is killed at any change of a migration brings all rows ov
     await ledger.expectWhole(api.url);
   }
 });
+
+/** A key of a new project that has a file of its own. */
+async function newKeyIn(url: string): Promise<string> {
+  await using databases = await openDatabases({ url });
+  await createProject(databases, { name: "own", now_ns: 1n });
+  return await newKey(databases.control, "own");
+}
