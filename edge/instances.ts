@@ -1,5 +1,13 @@
 import type { InStatement } from "@libsql/client";
-import { countFromOne, optional, readQuery, refuse, seconds, secondsFromNs } from "@service/core";
+import {
+  countFromOne,
+  LAST_NS,
+  optional,
+  readQuery,
+  refuse,
+  seconds,
+  secondsFromNs,
+} from "@service/core";
 import { authenticate } from "./caller.ts";
 import { type Cursor, cursor, cursorText } from "./cursor.ts";
 import { answer, type Handler } from "./handler.ts";
@@ -25,13 +33,15 @@ export const instances: Handler = async (c, service) => {
     throw refuse(400, `Cannot list instances: start ${message}`, [{ parameter: "start", message }]);
   }
   const { limit } = query;
-  const { rows } = await db.query(select({ ...query, project, start_ns, end_ns }));
+  // Where now ends the range, so does none: an instance's clock may be ahead of ours.
+  const until_ns = query.end ?? LAST_NS;
+  const { rows } = await db.query(select({ ...query, project, start_ns, end_ns: until_ns }));
   const found = rows.map((row) => storedInstance(row, project.name));
   const page = found.slice(0, limit);
   if (page.length < found.length) {
     const next = new URL(c.req.url);
     next.searchParams.set("start", secondsFromNs(start_ns));
-    next.searchParams.set("end", secondsFromNs(end_ns));
+    if (query.end !== undefined) next.searchParams.set("end", secondsFromNs(query.end));
     next.searchParams.set("cursor", cursorText(page.at(-1)!));
     c.header("link", `<${next.pathname}${next.search}>; rel="next"`);
   }
