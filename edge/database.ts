@@ -131,6 +131,7 @@ export function statement(sql: string, args: Record<string, InValue | undefined>
 /** Parameters by statement; there are but a few statements. */
 const namesIn = new Map<string, string[]>();
 
+/** The whole answer: one that stops in its middle would hold up all writes behind it. */
 async function fetchInTime(request: Request): Promise<Response> {
   const late = new AbortController();
   const timer = setTimeout(
@@ -138,7 +139,8 @@ async function fetchInTime(request: Request): Promise<Response> {
     ANSWER_TIMEOUT_MS,
   );
   try {
-    return await fetch(request, { signal: late.signal });
+    const response = await fetch(request, { signal: late.signal });
+    return new Response(await response.arrayBuffer(), response);
   } catch (error) {
     throw new Unavailable(error);
   } finally {
