@@ -1,7 +1,16 @@
 /** Disks that fail at an exact point: a library that is preloaded into what writes to them. */
 
 const SOURCE = new URL("./disk.c", import.meta.url).pathname;
-const FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"];
+const FLAGS = [
+  "-std=c11",
+  "-D_GNU_SOURCE",
+  "-Wall",
+  "-Wextra",
+  "-Werror",
+  "-O1",
+  "-shared",
+  "-fPIC",
+];
 
 /** What may happen, as the library numbers it. */
 const ACTIONS = ["none", "kill before", "kill after", "full"] as const;

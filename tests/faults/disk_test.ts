@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import { type ServerProcess, startProcess } from "../../edge/_process.ts";
 import { temporaryFolder } from "../../edge/_storage.ts";
 import { newKey } from "../../edge/_testing.ts";

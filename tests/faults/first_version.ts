@@ -36,20 +36,22 @@ export async function firstVersion(options: FirstVersionOptions): Promise<Ledger
       args: [ledger.instance_id, nsFromTs(start), end_ns, end_ns, end_ns],
     },
   ]);
-  await db.write(range(0, stored).map((i) => {
-    ledger.adopt(i);
-    const body = ledger.body(i);
-    const from_ns = nsFromTs(start + 10 * i);
-    const digest = createHash("sha256").update(body).digest();
-    return {
-      sql: "INSERT INTO windows VALUES (NULL, 3, ?, ?, ?, ?, NULL, 0)",
-      args: [
-        from_ns,
-        from_ns + nsFromTs(10),
-        new Uint8Array(digest),
-        new Uint8Array(gzipSync(body)),
-      ],
-    };
-  }));
+  await db.write(
+    range(0, stored).map((i) => {
+      ledger.adopt(i);
+      const body = ledger.body(i);
+      const from_ns = nsFromTs(start + 10 * i);
+      const digest = createHash("sha256").update(body).digest();
+      return {
+        sql: "INSERT INTO windows VALUES (NULL, 3, ?, ?, ?, ?, NULL, 0)",
+        args: [
+          from_ns,
+          from_ns + nsFromTs(10),
+          new Uint8Array(digest),
+          new Uint8Array(gzipSync(body)),
+        ],
+      };
+    }),
+  );
   return ledger;
 }

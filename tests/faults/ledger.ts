@@ -108,12 +108,22 @@ export class Ledger {
   /** That everything is there once: as a whole, and in all spans between these windows. */
   async expectWhole(url: string, cuts: number[] = range(0, this.windows)): Promise<void> {
     for (let i = 0; i < this.windows; i++) assert.ok(this.#acknowledged.has(i));
-    for (const [i, from] of [0, ...cuts].entries()) {
-      const until = i === 0 ? this.windows : cuts[i] ?? this.windows;
-      const payload = await this.read(url, from, until);
-      assert.ok(payload, "nothing is wrong any more");
-      assert.deepEqual(windowsIn(payload), range(from, until), `windows ${from} to ${until}`);
+    await this.expectSpan(url, [0, this.windows]);
+    for (const [i, from] of cuts.entries()) {
+      await this.expectSpan(url, [from, cuts[i + 1] ?? this.windows]);
     }
+  }
+
+  /** That a read from one window's start to the start of another holds what lies between. */
+  async expectSpan(url: string, [from, until]: [number, number]): Promise<void> {
+    const payload = await this.read(url, from, until);
+    assert.ok(payload, "nothing is wrong any more");
+    assert.deepEqual(windowsIn(payload), range(from, until), `windows ${from} to ${until}`);
+  }
+
+  /** Whether something of it was acknowledged. */
+  get hasBegun(): boolean {
+    return this.#acknowledged.size > 0;
   }
 
   #endOf(i: number): number {

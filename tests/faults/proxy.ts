@@ -9,6 +9,8 @@ export interface Fault {
   statement: RegExp;
   /** … before the server has it, or when its answer begins. */
   when: "asked" | "answered";
+  /** How much of the answer's beginning has passed by then, 0 to 1. */
+  part?: number;
   /** What happens then, … */
   strike?: () => Promise<unknown>;
   /** … and what becomes of the request after that; its connection ends otherwise. */
@@ -34,8 +36,12 @@ export function startProxy(server: string): Proxy {
   const open = new Set<Deno.TcpConn>();
   let armed: { fault: Fault; struck: () => void } | undefined;
 
+  function meets(text: string, when: Fault["when"]): boolean {
+    return armed?.fault.when === when && armed.fault.statement.test(text);
+  }
+
   async function judge(text: string, when: Fault["when"]): Promise<Verdict> {
-    if (armed?.fault.when !== when || !armed.fault.statement.test(text)) return "pass";
+    if (!armed || !meets(text, when)) return "pass";
     const { fault: { lasts, strike, verdict = "cut" }, struck } = armed;
     if (!lasts) armed = undefined;
     await strike?.();
@@ -52,8 +58,10 @@ export function startProxy(server: string): Proxy {
       for await (const bytes of upstream.readable) {
         const text = ask.text;
         ask.text = "";
+        const passed = meets(text, "answered") ? bytes.length * (armed?.fault.part ?? 0) : 0;
+        await writeAll(client, bytes.subarray(0, passed));
         if (text && await judge(text, "answered") === "cut") return;
-        await writeAll(client, bytes);
+        await writeAll(client, bytes.subarray(passed));
       }
     })();
     const requests = (async () => {
@@ -105,7 +113,8 @@ async function* requestsOf(client: Deno.TcpConn) {
       const text = latin1.decode(bytes);
       const head = text.indexOf("\r\n\r\n");
       if (head < 0) break;
-      const length = head + 4 + Number(/content-length: *(\d+)/i.exec(text.slice(0, head))?.[1] ?? 0);
+      const length = head + 4 +
+        Number(/content-length: *(\d+)/i.exec(text.slice(0, head))?.[1] ?? 0);
       if (bytes.length < length) break;
       yield { bytes: bytes.slice(0, length), text: text.slice(0, length) };
       bytes = bytes.slice(length);

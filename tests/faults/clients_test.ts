@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { decode, instanceList } from "@service/core";
+import { type ServerProcess, startProcess } from "../../edge/_process.ts";
+import { hasServer, startServer, temporaryFolder } from "../../edge/_storage.ts";
+import { newInstanceId, newKey } from "../../edge/_testing.ts";
+import { openDatabases } from "../../edge/databases.ts";
+import { Ledger, range } from "./ledger.ts";
+import { isWhole } from "./table.ts";
+
+const NOW = Math.floor(Date.now() / 1_000);
+const HOUR = 3_600;
+const WINDOWS = 40;
+
+/** Two processes over one database, and a key. */
+interface Pair extends AsyncDisposable {
+  urls: [string, string];
+  key: string;
+}
+
+async function startPair(url: string): Promise<Pair> {
+  await using started = new AsyncDisposableStack();
+  const starting = async () => started.use<ServerProcess>(await startProcess(url));
+  const processes = await Promise.all([starting(), starting()]);
+  await using databases = await openDatabases({ url });
+  const key = await newKey(databases.control);
+  const all = started.move();
+  return {
+    urls: [processes[0].url, processes[1].url],
+    key,
+    [Symbol.asyncDispose]: () => all[Symbol.asyncDispose](),
+  };
+}
+
+/** Tests on a file and on a server. */
+function testOnBoth(name: string, run: (pair: Pair) => Promise<void>): void {
+  Deno.test(`${name}, on a file`, async () => {
+    using folder = temporaryFolder();
+    await using pair = await startPair(folder.url);
+    await run(pair);
+  });
+  Deno.test(`${name}, on a server`, { ignore: !hasServer }, async () => {
+    await using server = await startServer();
+    await using pair = await startPair(server.url);
+    await run(pair);
+  });
+}
+
+const never = () => Promise.resolve();
+
+for (const hours of [-7, 5]) {
+  testOnBoth(`an instance whose clock is ${hours} h off is listed and followed`, async (pair) => {
+    const { key, urls: [url] } = pair;
+    const start = NOW + hours * HOUR;
+    const ledger = new Ledger({ key, start, windows: WINDOWS });
+    for (const i of range(0, WINDOWS - 1)) {
+      await ledger.deliver({ url }, i, never);
+      await ledger.expectPrefix(url);
+    }
+    const response = await fetch(`${url}/api/v1/instances`, { headers: { "x-api-key": key } });
+    const { instances } = instanceList.check(decode(await response.text()));
+    assert.deepEqual(instances.map(({ instance_id }) => instance_id), [ledger.instance_id]);
+    await ledger.deliver({ url }, WINDOWS - 1, never);
+    await ledger.expectWhole(url);
+  });
+}
+
+testOnBoth("of two uploaders with one instance id each window is there once", async (pair) => {
+  const { key, urls } = pair;
+  const start = NOW - 1_003;
+  const ledger = new Ledger({ key, start, windows: WINDOWS, instance_id: newInstanceId() });
+  await Promise.all(urls.map(async (url) => {
+    for (const i of range(0, WINDOWS)) {
+      await ledger.deliver({ url }, i, never);
+      await ledger.expectPrefix(url);
+    }
+  }));
+  await ledger.expectWhole(urls[0]);
+});
+
+testOnBoth("another instance that took the id is refused, and changes nothing", async (pair) => {
+  const { key, urls } = pair;
+  const ours = new Ledger({ key, start: NOW - 1_003, windows: WINDOWS });
+  const { instance_id } = ours;
+  const others = new Ledger({ key, start: NOW - 1_001, windows: WINDOWS, instance_id });
+  for (const i of range(0, WINDOWS)) {
+    await ours.deliver({ url: urls[0] }, i, never);
+    const body = others.body(i);
+    const headers = { "x-api-key": key, "content-type": "application/json" };
+    const response = await fetch(`${urls[1]}/api/v1/ingest`, { method: "POST", headers, body });
+    assert.equal(response.status, 409, await response.text());
+  }
+  await ours.expectWhole(urls[1]);
+});
+
+testOnBoth(
+  "200 followers of what comes late, twice and mixed read no wrong prefix",
+  async (pair) => {
+    const { key, urls } = pair;
+    const ledgers = range(0, 4).map(() =>
+      new Ledger({ key, start: NOW - 2_003, windows: isWhole ? 120 : 15 })
+    );
+    let isOver = false;
+    const followers = range(0, 200).map(async (i) => {
+      for (let reads = 0; !isOver; reads++) {
+        const ledger = ledgers[i % ledgers.length]!;
+        if (ledger.hasBegun) await ledger.expectPrefix(urls[(i + reads) % 2]!);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 1_000));
+      }
+    });
+    await Promise.all(ledgers.map((ledger) =>
+      Promise.all(
+        range(0, 3).map(async () => {
+          for (const i of mixed(ledger.windows)) {
+            await ledger.deliver({ url: urls[Math.random() < 0.5 ? 0 : 1] }, i, never);
+          }
+        }),
+      )
+    ));
+    isOver = true;
+    await Promise.all(followers);
+    for (const ledger of ledgers) {
+      await ledger.expectWhole(urls[0]);
+      for (const _ of range(0, 30)) await ledger.expectSpan(urls[1], randomSpan(ledger.windows));
+    }
+  },
+);
+
+/** All windows, each up to six later than it should; the final one last. */
+function mixed(windows: number): number[] {
+  const late = range(0, windows).map((i) => ({ i, at: i + Math.random() * 6 }));
+  late.at(-1)!.at = Infinity;
+  return late.sort((a, b) => a.at - b.at).map(({ i }) => i);
+}
+
+function randomSpan(windows: number): [number, number] {
+  const from = Math.floor(Math.random() * windows);
+  return [from, from + 1 + Math.floor(Math.random() * (windows - from))];
+}

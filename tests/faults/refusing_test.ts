@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { freePort, hasServer } from "../../edge/_storage.ts";
+import { faultyDisk } from "./disk.ts";
+import { Ledger, range } from "./ledger.ts";
+import { type Stack, startStack } from "./stack.ts";
+import { isWhole, nextChange } from "./table.ts";
+
+const START = Math.floor(Date.now() / 1_000) - 1_003;
+const WINDOWS = 8;
+const WRITE = /INSERT INTO windows.*digest, layout/;
+const options = { ignore: !hasServer };
+
+async function newLedger(stack: Stack): Promise<Ledger> {
+  return new Ledger({ key: await stack.newKey(), start: START, windows: WINDOWS });
+}
+
+Deno.test(
+  "a server that refuses writes is read meanwhile, and takes them after that",
+  options,
+  async () => {
+    const admin = `127.0.0.1:${freePort()}`;
+    await using stack = await startStack({ args: ["--admin-listen-addr", admin] });
+    const ledger = await newLedger(stack);
+    const refuseWrites = async (block_writes: boolean) => {
+      const response = await fetch(`http://${admin}/v1/namespaces/default/config`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ block_reads: false, block_writes, block_reason: "quota" }),
+      });
+      assert.equal(response.status, 200, await response.text());
+    };
+    await ledger.deliver(stack, 0, stack.revive);
+    await refuseWrites(true);
+    assert.equal(await ledger.send(stack.url, 1), "again");
+    await ledger.expectPrefix(stack.url);
+    await refuseWrites(false);
+    for (const i of range(1, WINDOWS)) await ledger.deliver(stack, i, stack.revive);
+    await ledger.expectWhole(stack.url);
+  },
+);
+
+Deno.test(
+  "a server whose disk is full is read meanwhile, and takes all after that",
+  options,
+  async () => {
+    await using disk = await faultyDisk("/dbs/default/data");
+    if (!disk) return;
+    await using stack = await startStack({ env: disk.env });
+    for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
+      const ledger = await newLedger(stack);
+      await ledger.deliver(stack, 0, stack.revive);
+      disk.arm("full", change);
+      isOver = true;
+      for (const i of range(1, WINDOWS)) {
+        await ledger.deliver(stack, i, async () => {
+          isOver = false;
+          await ledger.expectPrefix(stack.url);
+          disk.arm("none");
+        });
+        await ledger.expectPrefix(stack.url);
+      }
+      disk.arm("none");
+      await ledger.expectWhole(stack.url);
+    }
+  },
+);
+
+Deno.test("a slow server makes uploads and reads wait, no more", options, async () => {
+  await using stack = await startStack();
+  const ledger = await newLedger(stack);
+  const strike = () => new Promise((resolve) => setTimeout(resolve, 50));
+  stack.proxy.arm({ statement: /./, when: "answered", strike, verdict: "pass", lasts: true });
+  for (const i of range(0, WINDOWS)) {
+    await ledger.deliver(stack, i, () => assert.fail("it answers"));
+    await ledger.expectPrefix(stack.url);
+  }
+  stack.proxy.disarm();
+  await ledger.expectWhole(stack.url);
+});
+
+Deno.test("an answer that breaks off anywhere is asked for again", options, async () => {
+  await using stack = await startStack();
+  const parts = isWhole ? range(0, 20).map((i) => i / 20) : [0.1, 0.5, 0.99];
+  for (const part of parts) {
+    const ledger = await newLedger(stack);
+    for (const i of range(0, WINDOWS)) {
+      stack.proxy.arm({ statement: i % 2 ? WRITE : /SELECT/, when: "answered", part });
+      await ledger.deliver(stack, i, stack.revive);
+      await ledger.expectPrefix(stack.url);
+    }
+    stack.proxy.disarm();
+    await ledger.expectWhole(stack.url);
+  }
+});
+
+for (const part of [0, 0.9]) {
+  // The service waits for twenty seconds.
+  Deno.test(`a server that stalls (${part * 100} % of an answer) is given up, and asked again`, {
+    ignore: !hasServer || !isWhole,
+  }, async () => {
+    await using stack = await startStack();
+    const ledger = await newLedger(stack);
+    const stalled = Promise.withResolvers<void>();
+    stack.proxy.arm({ statement: WRITE, when: "answered", part, strike: () => stalled.promise });
+    const begun = performance.now();
+    for (const i of range(0, WINDOWS)) await ledger.deliver(stack, i, stack.revive);
+    assert.ok(performance.now() - begun < 30_000);
+    await ledger.expectWhole(stack.url);
+    stalled.resolve();
+  });
+}
