@@ -1,8 +1,8 @@
 /** What a project may have, and the refusals of what is more. */
 
-import { refuse, type Window } from "@service/core";
+import { refuse, SECOND_NS, type Window } from "@service/core";
 import type { Caller } from "./caller.ts";
-import { statement } from "./database.ts";
+import { type Database, statement } from "./database.ts";
 import type { KnownKey, Quotas } from "./key_cache.ts";
 
 /** What a project may have. */
@@ -38,10 +38,26 @@ export function expectFewSeries({ series }: Window, { max_series }: Limits): voi
 }
 
 const MAX_SEEN = 100_000;
+const COUNTED_FOR_NS = 10n * SECOND_NS;
 
-/** Refuses new instances where a project has its full number; remembers those it saw. */
+interface Counted {
+  instances: number;
+  since_ns: bigint;
+}
+
+/**
+ * Refuses new instances where a project has its full number; remembers those it saw, and for a while
+ * how many there are: to count them takes as long as there are many.
+ */
 export class InstanceRoom {
+  readonly #now_ns: () => bigint;
   readonly #seen = new Set<string>();
+  readonly #counted = new Map<bigint, Counted>();
+
+  /** With the time, epoch nanoseconds. */
+  constructor(now_ns: () => bigint) {
+    this.#now_ns = now_ns;
+  }
 
   /**
    * Refuses an instance that would be one too many; among those that come at once, a few may pass.
@@ -55,11 +71,27 @@ export class InstanceRoom {
   ): Promise<void> {
     const seen = `${project.id} ${instance_id}`;
     if (this.#seen.has(seen)) return;
-    const { rows } = await db.query(
-      statement(ROOM, { project: project.id, instance_id, max_instances }),
-    );
-    const { known, count } = rows[0]!;
-    if (!known && Number(count) >= max_instances) {
+    const name = { project: project.id, instance_id };
+    const { rows: [known] } = await db.query(statement(IS_KNOWN, name));
+    if (!known) await this.#expectOneMore(db, { project: project.id, max_instances });
+    if (this.#seen.size >= MAX_SEEN) this.#seen.clear();
+    this.#seen.add(seen);
+  }
+
+  async #expectOneMore(
+    db: Database,
+    { project, max_instances }: { project: bigint; max_instances: number },
+  ): Promise<void> {
+    let counted = this.#counted.get(project);
+    const age_ns = counted ? this.#now_ns() - counted.since_ns : -1n;
+    const isFull = counted && counted.instances >= max_instances;
+    if (!counted || isFull || age_ns < 0n || age_ns >= COUNTED_FOR_NS) {
+      const { rows } = await db.query(statement(COUNT, { project, max_instances }));
+      counted = { instances: Number(rows[0]!.instances), since_ns: this.#now_ns() };
+      if (this.#counted.size >= MAX_SEEN) this.#counted.clear();
+      this.#counted.set(project, counted);
+    }
+    if (counted.instances >= max_instances) {
       const message = `would be one more than ${max_instances}, the project's quota`;
       throw refuse(
         409,
@@ -67,12 +99,11 @@ export class InstanceRoom {
         [{ parameter: "instance_id", message }],
       );
     }
-    if (this.#seen.size >= MAX_SEEN) this.#seen.clear();
-    this.#seen.add(seen);
+    counted.instances++;
   }
 }
 
-const ROOM = `SELECT
-  EXISTS (SELECT 1 FROM instances WHERE project = :project AND instance_id = :instance_id) AS known,
-  (SELECT count(*) FROM (SELECT 1 FROM instances WHERE project = :project LIMIT :max_instances))
-    AS count`;
+const IS_KNOWN = "SELECT 1 FROM instances WHERE project = :project AND instance_id = :instance_id";
+
+const COUNT = `SELECT count(*) AS instances
+  FROM (SELECT 1 FROM instances WHERE project = :project LIMIT :max_instances)`;

@@ -35,7 +35,7 @@ export function createService(options: ServiceOptions): Service {
       read: new RateLimit({ per_second: reads_per_second, now_ms }),
       write: new RateLimit({ per_second: writes_per_second, now_ms }),
     },
-    instances: new InstanceRoom(),
+    instances: new InstanceRoom(now_ns),
   };
 }
 

@@ -1,4 +1,7 @@
-/** `deno task bench`: every figure we promise, measured here and now, as a table and a JSON file. */
+/**
+ * `deno task bench`: every figure we promise, measured here and now, as a table and a JSON file;
+ * `deno task bench --soak=10 --instances=10000`: ten minutes of ten thousand instances instead.
+ */
 
 import { benchConsole } from "./console.ts";
 import { benchCore } from "./core.ts";
@@ -9,16 +12,18 @@ import { benchIngest } from "./ingest.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
 import { benchSegments } from "./segments.ts";
+import { benchSoak } from "./soak.ts";
 import { benchStorage } from "./storage.ts";
 import { benchStoragePeers } from "./storage_peers.ts";
 import { benchSupervisor } from "./supervisor.ts";
 
 const RESULTS = new URL("results.json", import.meta.url);
 
+const [minutes, instances] = [flag("soak", 0), flag("instances", 10_000)];
 const directory = await Deno.makeTempDir({ prefix: "service-bench-" });
 const rows: Row[] = [];
 try {
-  const benches = [
+  const benches = minutes > 0 ? [(path: string) => benchSoak(path, { minutes, instances })] : [
     benchCore,
     benchConsole,
     benchCuda,
@@ -46,9 +51,17 @@ const machine = {
   cores: navigator.hardwareConcurrency,
   kernel: Deno.osRelease(),
 };
-await Deno.writeTextFile(RESULTS, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
-console.log(`\nwritten to ${RESULTS.pathname}`);
+if (minutes === 0) {
+  await Deno.writeTextFile(RESULTS, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
+  console.log(`\nwritten to ${RESULTS.pathname}`);
+}
 if (rows.some((row) => reaches(row) === false)) Deno.exit(1);
+
+/** The number that a flag gives. */
+function flag(name: string, unset: number): number {
+  const given = Deno.args.find((word) => word.startsWith(`--${name}=`));
+  return given ? Number(given.slice(name.length + 3)) : unset;
+}
 
 function print(row: Row): void {
   const { what, figure, unit, target, beside } = row;

@@ -7,7 +7,8 @@ import { kills, nameOf } from "./table.ts";
 /** Steps of requests, by what the API then asks its database server. */
 const POINTS: Record<string, RegExp> = {
   "the key is looked up": /FROM keys k JOIN/,
-  "room for the instance is looked for": /AS known/,
+  "the instance is looked for": /SELECT 1 FROM instances/,
+  "the project's instances are counted": /AS instances/,
   "the instance's layout is looked for": /SELECT l\.hash/,
   "the window is written": /INSERT INTO windows.*digest, layout/,
   "the pieces of a roll-up are read": /w\.holes/,

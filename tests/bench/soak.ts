@@ -1,0 +1,227 @@
+/** The hosted API with ten thousand live instances: latency, memory and size over minutes. */
+
+import { decode, encodeUpload, nsFromTs, type Signals, signals, type Upload } from "@service/core";
+import { startProcess } from "../../edge/_process.ts";
+import { newKey } from "../../edge/_testing.ts";
+import { openDatabases } from "../../edge/databases.ts";
+import { createProject } from "../../edge/projects.ts";
+import { gzip } from "../../local/gzip.ts";
+import type { Row } from "./row.ts";
+import { sampleWindow } from "./samples.ts";
+
+/** What is simulated, and for how long. */
+export interface SoakOptions {
+  minutes: number;
+  instances?: number;
+  /** Series of a window: gauges, counters, and a histogram in ten. */
+  series?: number;
+  followers?: number;
+}
+
+const WINDOW_S = 10;
+const READ_EVERY_MS = 5_000;
+/** Requests of uploaders at once; those due meanwhile wait, and that counts as latency. */
+const MAX_OPEN = 256;
+/** All instances have reported by then, and memory is what it will be. */
+const WARM_UP_MS = 30_000;
+
+/** What one side of the load saw. */
+class Seen {
+  readonly took_ms: number[] = [];
+  readonly failures = new Map<string, number>();
+
+  failed(why: string): void {
+    this.failures.set(why, (this.failures.get(why) ?? 0) + 1);
+  }
+
+  quantile(q: number): number {
+    this.took_ms.sort((a, b) => a - b);
+    return this.took_ms[Math.floor(this.took_ms.length * q)] ?? NaN;
+  }
+
+  get errors(): number {
+    return [...this.failures.values()].reduce((sum, times) => sum + times, 0);
+  }
+}
+
+/** Figures of the API on a file under the load. */
+export async function benchSoak(directory: string, options: SoakOptions): Promise<Row[]> {
+  const { minutes, instances = 10_000, series = 20, followers = 50 } = options;
+  const url = `file:${directory}/soak.db`;
+  const key = await keyOf(url);
+  await using hosted = await startProcess(url);
+  const headers = { "x-api-key": key };
+  const begun = performance.now();
+  const until = begun + minutes * 60_000;
+  const memory: number[] = [];
+  const [ingest, reads] = [new Seen(), new Seen()];
+
+  const ids = Array.from({ length: instances }, (_, i) => i.toString(16).padStart(12, "5"));
+  const start = Math.floor(Date.now() / 1_000) - 2 * WINDOW_S;
+  const sample = sampleOf(series);
+  let sent = 0;
+  let stored = 0;
+
+  /** Sends what is due in turn: a window of the next instance, one round in ten seconds. */
+  async function upload(): Promise<void> {
+    while (performance.now() < until) {
+      const at = sent++;
+      const [turn, i] = [Math.floor(at / instances), at % instances];
+      const due = begun + at * WINDOW_S * 1_000 / instances;
+      await sleepUntil(due);
+      const body = await gzip(encodeUpload(sample(ids[i]!, start, turn)));
+      while (!await sendOnce(body)) await sleepUntil(performance.now() + 1_000);
+      ingest.took_ms.push(performance.now() - due);
+    }
+  }
+
+  async function sendOnce(body: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    const response = await fetch(`${hosted.url}/api/v1/ingest`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", "content-encoding": "gzip" },
+      body,
+    });
+    const text = await response.text();
+    if (response.ok) stored++;
+    else ingest.failed(`${response.status}: ${text}`);
+    return response.ok;
+  }
+
+  /** Reads on and on, and at the end the whole: both must be the same. */
+  async function follow(id: string): Promise<void> {
+    let next = start;
+    let total = 0n;
+    while (performance.now() < until) {
+      await sleepUntil(performance.now() + READ_EVERY_MS * (0.5 + Math.random()));
+      const payload = await read(id, next);
+      if (!payload) continue;
+      total += totalOf(payload);
+      next = Number(payload.payload_ns / 1_000_000_000n);
+    }
+    const whole = await read(id, start, next);
+    if ((whole ? totalOf(whole) : 0n) !== total) {
+      reads.failed("the parts do not add up to the whole");
+    }
+  }
+
+  async function read(id: string, from: number, to?: number): Promise<Signals | null> {
+    const asked = performance.now();
+    const end = to === undefined ? "" : `&end=${to}`;
+    const query = `instance_id=${id}&start=${from}${end}`;
+    const response = await fetch(`${hosted.url}/api/v1/signals?${query}`, { headers });
+    const text = await response.text();
+    reads.took_ms.push(performance.now() - asked);
+    if (response.ok) return signals.check(decode(text));
+    // Its first window is still to come.
+    if (response.status !== 404) reads.failed(`${response.status}: ${text}`);
+    return null;
+  }
+
+  async function watch(): Promise<void> {
+    await sleepUntil(Math.min(begun + WARM_UP_MS, until));
+    ingest.took_ms.length = 0;
+    const from = performance.now();
+    for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+      await sleepUntil(from + (until - from) * part);
+      memory.push(await residentMb(hosted.pid));
+    }
+  }
+
+  await Promise.all([
+    watch(),
+    ...Array.from({ length: MAX_OPEN }, upload),
+    ...Array.from({ length: followers }, () => follow(pick(ids))),
+  ]);
+  const elapsed_s = (performance.now() - begun) / 1_000;
+  const bytes = await sizeOf(directory);
+  for (const [why, times] of [...ingest.failures, ...reads.failures]) {
+    console.error(`${times} times ${why}`);
+  }
+  const what = `${instances} instances, ${series} series each, ${minutes} minutes, file`;
+  return [
+    { what: `${what}: windows stored`, figure: stored / elapsed_s, unit: "1/s" },
+    { what: `${what}: upload, p50`, figure: ingest.quantile(0.5), unit: "ms" },
+    { what: `${what}: upload, p99`, figure: ingest.quantile(0.99), unit: "ms" },
+    {
+      what: `${what}: read by ${followers} followers, p50`,
+      figure: reads.quantile(0.5),
+      unit: "ms",
+    },
+    {
+      what: `${what}: read by ${followers} followers, p99`,
+      figure: reads.quantile(0.99),
+      unit: "ms",
+    },
+    ...memory.map((figure, i) => ({
+      what: `${what}: resident memory, ${["start", "1/4", "1/2", "3/4", "end"][i]}`,
+      figure,
+      unit: "MB",
+    })),
+    { what: `${what}: database`, figure: bytes / 2 ** 20, unit: "MB" },
+    { what: `${what}: database, a window`, figure: bytes / stored, unit: "bytes" },
+    {
+      what: `${what}: errors`,
+      figure: ingest.errors + reads.errors,
+      unit: "",
+      target: { atMost: 0 },
+    },
+  ];
+}
+
+async function keyOf(url: string): Promise<string> {
+  await using databases = await openDatabases({ url });
+  await createProject(databases, { name: "soak", now_ns: 1n });
+  return await newKey(databases.control, "soak");
+}
+
+/** Uploads of windows of now; without the profile of 200 frames, which would be most of a small one. */
+function sampleOf(series: number) {
+  return (instance_id: string, start: number, turn: number): Upload => {
+    const sample = sampleWindow(series + 1, turn);
+    sample.series.delete([...sample.series.keys()][0]!);
+    const from_ns = nsFromTs(start + turn * WINDOW_S);
+    const window = { ...sample, from_ns, to_ns: from_ns + nsFromTs(WINDOW_S) };
+    for (const one of window.series.values()) one.updated_ns = window.to_ns;
+    return {
+      instance_id,
+      profiler_version: "0.0.0",
+      start_ns: nsFromTs(start),
+      tags: { "instance.id": instance_id, "host.name": "bench" },
+      attributes: { "process.command_line": "python3 train.py" },
+      final: false,
+      window,
+    };
+  };
+}
+
+function totalOf({ metrics }: Signals): bigint {
+  let total = 0n;
+  for (const { type, stats } of metrics) {
+    if (type === "counter") total += BigInt(stats.total);
+    if (type === "histogram") total += BigInt(stats.count);
+  }
+  return total;
+}
+
+function pick<T>(items: T[]): T {
+  return items[Math.floor(Math.random() * items.length)]!;
+}
+
+async function sleepUntil(at: number): Promise<void> {
+  const left = at - performance.now();
+  if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
+}
+
+async function residentMb(pid: number): Promise<number> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`);
+  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  let bytes = 0;
+  for await (const { name, isDirectory } of Deno.readDir(path)) {
+    const inside = `${path}/${name}`;
+    bytes += isDirectory ? await sizeOf(inside) : (await Deno.stat(inside)).size;
+  }
+  return bytes;
+}
