@@ -26,6 +26,7 @@ const PART = 48;
 export class Ledger {
   readonly instance_id: string;
   readonly windows: number;
+  readonly #options: LedgerOptions;
   readonly #key: string;
   readonly #start: number;
   readonly #seconds: number;
@@ -33,7 +34,9 @@ export class Ledger {
   readonly #acknowledged = new Set<number>();
 
   /** An instance that has sent nothing. */
-  constructor({ key, start, windows, seconds = 10, instance_id = newInstanceId() }: LedgerOptions) {
+  constructor(options: LedgerOptions) {
+    const { key, start, windows, seconds = 10, instance_id = newInstanceId() } = options;
+    this.#options = { ...options, instance_id };
     this.instance_id = instance_id;
     this.windows = windows;
     this.#key = key;
@@ -45,6 +48,18 @@ export class Ledger {
   adopt(i: number): void {
     this.#sent.add(i);
     this.#acknowledged.add(i);
+  }
+
+  /** The same instance, of which no more will be known than now. */
+  copy(): Ledger {
+    const copy = new Ledger(this.#options);
+    for (const i of this.#acknowledged) copy.adopt(i);
+    return copy;
+  }
+
+  /** Notes that anything which another one sent may be there too. */
+  mayHold(other: Ledger): void {
+    for (const i of other.#sent) this.#sent.add(i);
   }
 
   /** The `i`th upload: always the same text. */

@@ -1,0 +1,109 @@
+import { type ServerProcess, startProcess } from "../../edge/_process.ts";
+import { hasServer, startServer, temporaryFolder } from "../../edge/_storage.ts";
+import { newKey } from "../../edge/_testing.ts";
+import { openDatabases } from "../../edge/databases.ts";
+import { firstVersion } from "./first_version.ts";
+import { Ledger, range } from "./ledger.ts";
+import { isWhole } from "./table.ts";
+
+const START = Math.floor(Date.now() / 1_000) - 2_003;
+const WINDOWS = 40;
+
+const shortly = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
+
+async function newKeyIn(url: string): Promise<string> {
+  await using databases = await openDatabases({ url });
+  return await newKey(databases.control);
+}
+
+/** Sends all that is left, and checks that a copy made meanwhile holds a prefix, and takes the rest. */
+async function sendAround(
+  { ledger, api, copied }: {
+    ledger: Ledger;
+    api: ServerProcess;
+    /** Makes a copy; gives an API over it. */
+    copied: () => Promise<ServerProcess>;
+  },
+): Promise<void> {
+  const half = WINDOWS / 2;
+  for (const i of range(0, half)) await ledger.deliver(api, i, shortly);
+  const before = ledger.copy();
+  // The uploader goes on while the copy is made.
+  const rest = (async () => {
+    for (const i of range(half, WINDOWS)) await ledger.deliver(api, i, shortly);
+  })();
+  await using restored = await copied();
+  await rest;
+  await ledger.expectWhole(api.url);
+  before.mayHold(ledger);
+  await before.expectPrefix(restored.url);
+  for (const i of range(0, WINDOWS)) await before.deliver(restored, i, shortly);
+  await before.expectWhole(restored.url);
+}
+
+Deno.test("a copy of a file in use holds what was acknowledged before, and takes the rest", async () => {
+  using folder = temporaryFolder();
+  const key = await newKeyIn(folder.url);
+  await using api = await startProcess(folder.url);
+  const ledger = new Ledger({ key, start: START, windows: WINDOWS });
+  await sendAround({
+    ledger,
+    api,
+    async copied() {
+      const place = `${folder.path}/copy`;
+      // By the database itself: files that are copied one after the other need not fit together.
+      await using databases = await openDatabases({ url: folder.url });
+      await databases.control.query({ sql: "VACUUM INTO ?", args: [place] });
+      return await startProcess(`file:${place}`);
+    },
+  });
+});
+
+Deno.test("a copy of a server's data that were in use holds a prefix, and takes the rest", {
+  ignore: !hasServer,
+}, async () => {
+  await using server = await startServer();
+  const key = await newKeyIn(server.url);
+  await using api = await startProcess(server.url);
+  const ledger = new Ledger({ key, start: START, windows: WINDOWS });
+  await using stack = new AsyncDisposableStack();
+  await sendAround({
+    ledger,
+    api,
+    async copied() {
+      const copy = stack.use(await startServer({ copyOf: server.path }));
+      return await startProcess(copy.url);
+    },
+  });
+});
+
+Deno.test("two processes migrate under load: nobody is answered before, nothing is lost", async () => {
+  using folder = temporaryFolder();
+  const stored = isWhole ? 5_000 : 300;
+  const windows = stored + 20;
+  const start = START - 10 * windows;
+  const ledger = await firstVersion({ url: folder.url, start, windows, stored });
+  const target = { url: "http://127.0.0.1:1" };
+  let isOver = false;
+  const following = (async () => {
+    for (; !isOver; await shortly()) await ledger.expectPrefix(target.url);
+  })();
+  const uploading = (async () => {
+    for (const i of range(stored - 20, windows)) {
+      await ledger.deliver(target, i, shortly);
+    }
+  })();
+  const starting = async () => {
+    const api = await startProcess(folder.url);
+    target.url = api.url;
+    return api;
+  };
+  const [first, second] = await Promise.all([starting(), starting()]);
+  await using _first = first;
+  await using _second = second;
+  await uploading;
+  isOver = true;
+  await following;
+  await ledger.expectPrefix(second.url);
+  await ledger.expectWhole(first.url, [0, stored - 1, stored, stored + 7]);
+});
