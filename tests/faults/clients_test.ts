@@ -104,7 +104,7 @@ testOnBoth(
       for (let reads = 0; !isOver; reads++) {
         const ledger = ledgers[i % ledgers.length]!;
         if (ledger.hasBegun) await ledger.expectPrefix(urls[(i + reads) % 2]!);
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 1_000));
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 2_000));
       }
     });
     await Promise.all(ledgers.map((ledger) =>
