@@ -64,6 +64,16 @@ for (const hours of [-7, 5]) {
   });
 }
 
+testOnBoth("a body that breaks off leaves nothing behind", async ({ key, urls: [url] }) => {
+  const ledger = new Ledger({ key, start: NOW - 1_003, windows: 5 });
+  for (const i of range(0, ledger.windows)) {
+    await sendHalf(url, key, ledger.body(i));
+    if (ledger.hasBegun) await ledger.expectPrefix(url);
+    await ledger.deliver({ url }, i, never);
+  }
+  await ledger.expectWhole(url);
+});
+
 testOnBoth("of two uploaders with one instance id each window is there once", async (pair) => {
   const { key, urls } = pair;
   const start = NOW - 1_003;
@@ -124,6 +134,15 @@ testOnBoth(
     }
   },
 );
+
+/** Sends a request whose connection ends in the middle of its body. */
+async function sendHalf(url: string, key: string, body: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  using connection = await Deno.connect({ hostname, port: Number(port) });
+  const head = `POST /api/v1/ingest HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${key}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  await connection.write(new TextEncoder().encode(head + body.slice(0, body.length / 2)));
+}
 
 /** All windows, each up to six later than it should; the final one last. */
 function mixed(windows: number): number[] {
