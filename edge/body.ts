@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES, type Refusal, refuse } from "@service/core";
+import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES, Refusal, refuse } from "@service/core";
 
 /** Most bodies inflate into one chunk, a quarter faster than into several. */
 const CHUNK_BYTES = 65_536;
@@ -9,7 +9,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /**
  * An uploaded JSON body, inflated.
  *
- * @throws {Refusal} 400 for another type or encoding or broken gzip, 413 for too many bytes.
+ * @throws {Refusal} 400 for another type or encoding or broken gzip or a body that breaks off, 413 for too many bytes.
  */
 export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Promise<Uint8Array> {
   const { headers } = request;
@@ -21,7 +21,7 @@ export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Prom
   if (encoding !== "gzip" && encoding !== "identity") {
     throw badHeader("Content-Encoding", "gzip or identity", encoding);
   }
-  const sent = await readUpTo(limit, request);
+  const sent = await readUpTo(limit, request).catch(brokenOff);
   if (encoding === "identity") return sent;
   try {
     // Synchronous: reading the text takes far longer anyway, and the other way fails in Deno 2.5
@@ -56,6 +56,13 @@ async function readUpTo(limit: number, request: Request): Promise<Bytes> {
     at += chunk.length;
   }
   return whole;
+}
+
+/** The client is gone: nothing failed here. */
+function brokenOff(error: unknown): never {
+  if (error instanceof Refusal) throw error;
+  const message = "broke off before its end";
+  throw refuse(400, `Cannot read the body: it ${message}`, [{ parameter: "body", message }]);
 }
 
 function tooLarge(limit: number, which: string): Refusal {

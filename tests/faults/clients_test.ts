@@ -15,6 +15,8 @@ const WINDOWS = 40;
 interface Pair extends AsyncDisposable {
   urls: [string, string];
   key: string;
+  /** What the first one has complained of. */
+  said: () => string;
 }
 
 async function startPair(url: string): Promise<Pair> {
@@ -27,6 +29,7 @@ async function startPair(url: string): Promise<Pair> {
   return {
     urls: [processes[0].url, processes[1].url],
     key,
+    said: processes[0].said,
     [Symbol.asyncDispose]: () => all[Symbol.asyncDispose](),
   };
 }
@@ -64,7 +67,8 @@ for (const hours of [-7, 5]) {
   });
 }
 
-testOnBoth("a body that breaks off leaves nothing behind", async ({ key, urls: [url] }) => {
+testOnBoth("a body that breaks off leaves nothing behind", async (pair) => {
+  const { key, urls: [url], said } = pair;
   const ledger = new Ledger({ key, start: NOW - 1_003, windows: 5 });
   for (const i of range(0, ledger.windows)) {
     await sendHalf(url, key, ledger.body(i));
@@ -72,6 +76,7 @@ testOnBoth("a body that breaks off leaves nothing behind", async ({ key, urls: [
     await ledger.deliver({ url }, i, never);
   }
   await ledger.expectWhole(url);
+  assert.doesNotMatch(said(), /"error"/);
 });
 
 testOnBoth("of two uploaders with one instance id each window is there once", async (pair) => {
