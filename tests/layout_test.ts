@@ -34,7 +34,7 @@ async function sources(room: string): Promise<SourceFile[]> {
 const ALLOWED: Record<string, RegExp> = {
   core: /^core\//,
   local: /^(local\/|deno\.json$|@service\/core$|node:)/,
-  edge: /^(edge\/|@service\/core$|node:|hono(\/|$)|@libsql\/)/,
+  edge: /^(edge\/|@service\/core$|node:|hono(\/|$)|@libsql\/|libsql$)/,
 };
 
 for (const [room, allowed] of Object.entries(ALLOWED)) {
