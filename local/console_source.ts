@@ -13,7 +13,8 @@ export interface ConsoleReader {
   status(): ExitStatus | null;
 }
 
-/** How long the console is left alone where little is written, and where much is. */
+/** How long the console is left alone where nothing is written, where little is, and where much is. */
+const LONG_PAUSE_MS = 400;
 const PAUSE_MS = 100;
 const SHORT_PAUSE_MS = 5;
 
@@ -60,7 +61,7 @@ export function consoleSource(
   function follow(pause_ms: number): void {
     timer = setTimeout(() => {
       try {
-        follow(read() > MUCH_BYTES ? SHORT_PAUSE_MS : PAUSE_MS);
+        follow(pauseAfter(read()));
       } catch (error) {
         fault = error;
       }
@@ -87,4 +88,10 @@ export function consoleSource(
       return Promise.resolve();
     },
   };
+}
+
+/** Each look costs processor time, whether there is something to see or not. */
+function pauseAfter(bytes: number): number {
+  if (bytes === 0) return LONG_PAUSE_MS;
+  return bytes > MUCH_BYTES ? SHORT_PAUSE_MS : PAUSE_MS;
 }
