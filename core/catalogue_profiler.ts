@@ -14,7 +14,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "series for each process that has started CUDA.",
     read:
       "Read it before a missing metric is taken for zero: where it is 0, absence says nothing " +
-      "about the workload. With a reason it stays 0. A process without one has just started or is " +
+      "about the workload. A process with a reason stays at 0. One without has just started or is " +
       "interrupted: its attribute profiler.capture says which, and errors says by whom. " +
       "gpu_kernels without process.pid is 0 until any process of the workload was captured.",
     act:

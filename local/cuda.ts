@@ -18,6 +18,12 @@ export interface CudaOptions {
 
 const CAPTURE = { capture: "gpu_kernels" };
 
+/** Tags of what is said of all processes together: the same whatever the value, or both would stay. */
+const WHOLE: Tags = {
+  ...CAPTURE,
+  reason: "0 until a process of the workload starts CUDA and is captured",
+};
+
 /** A source of what CUDA processes measure. */
 export function createCudaSource(options: CudaOptions): Source & Disposable {
   const { directories, ask, identify = ({ layout }) => processTags(layout) } = options;
@@ -69,7 +75,7 @@ export function createCudaSource(options: CudaOptions): Source & Disposable {
       await segments.ask(recorder);
       read(recorder, true);
       // Until a process has started CUDA, silence would look like idle GPUs.
-      recorder.gauge("profiler_capture_state", CAPTURE, captured ? 1 : 0);
+      recorder.gauge("profiler_capture_state", WHOLE, captured ? 1 : 0);
       recorder.counter("profiler_refused_segments_total", {}, segments.refused - counted);
       counted = segments.refused;
     },

@@ -123,7 +123,8 @@ Deno.test({
     await using directory = await temporaryDirectory();
     const path = `${directory.path}/a/b`;
     using watched = watch([path]);
-    const whole = (value: number) => ({ value, tags: { capture: "gpu_kernels" } });
+    const reason = "0 until a process of the workload starts CUDA and is captured";
+    const whole = (value: number) => ({ value, tags: { capture: "gpu_kernels", reason } });
     assert.deepEqual(states(await watched.tick()), [whole(0)]);
     assert.equal(watched.canRefresh(), false);
     await using writer = await startWriter(program, path);
