@@ -9,6 +9,12 @@ export const MAX_FRAMES = 4_096;
 /** The frame that stands for all those past {@linkcode MAX_FRAMES}. */
 export const OTHER_FRAME = "(other)";
 
+/** Bounds of one histogram of a foreign source; it has one bucket more. */
+export const MAX_BUCKETS = 4_096;
+
+/** Bins of one histogram of ours. */
+export const MAX_BINS: number = 2 ** 15;
+
 /** Characters of a metric, frame, tag key or resource kind. */
 export const MAX_NAME_LENGTH = 4_096;
 

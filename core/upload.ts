@@ -3,7 +3,14 @@
 import { type Bins, isBinIndex } from "./bins.ts";
 import type { Bounds } from "./bounds.ts";
 import { encode } from "./json.ts";
-import { MAX_ERRORS, MAX_FRAMES, MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
+import {
+  MAX_BINS,
+  MAX_BUCKETS,
+  MAX_ERRORS,
+  MAX_FRAMES,
+  MAX_RESOURCES,
+  MAX_SERIES,
+} from "./limits.ts";
 import type { ErrorEntry, Resource } from "./payload.ts";
 import {
   flag,
@@ -132,8 +139,6 @@ const increase = mapped(sum, (checked) => {
   return checked;
 });
 
-const MAX_BUCKETS = 4_096;
-
 interface BinsBody {
   kind: "bins";
   indexes: number[];
@@ -149,8 +154,8 @@ interface BoundsBody {
 const bins: Shape<Buckets> = mapped(
   object<BinsBody>({
     kind: oneOf("bins"),
-    indexes: list(whole(-(2 ** 14), 2 ** 14), { max: 2 ** 15 }),
-    counts: list(times, { max: 2 ** 15 }),
+    indexes: list(whole(-(2 ** 14), 2 ** 14), { max: MAX_BINS }),
+    counts: list(times, { max: MAX_BINS }),
   }),
   ({ indexes, counts }) => {
     if (indexes.length !== counts.length) {

@@ -6,6 +6,8 @@ import {
   isBinIndex,
   isSum,
   LAST_NS,
+  MAX_BINS,
+  MAX_BUCKETS,
   MAX_MAGNITUDE,
   MAX_SERIES,
   type Series,
@@ -34,8 +36,6 @@ interface Known {
 
 /** Characters that are remembered of identities and frames; when there are more, all are forgotten. */
 const MAX_REMEMBERED = 2 ** 24;
-
-const MAX_BUCKETS = 4_096;
 
 /** Name, type and tags in any order, before anything else. */
 const IDENTITY =
@@ -203,9 +203,9 @@ function readHistogram(
 function readBuckets(reader: TextReader, count: number): Buckets {
   const isBins = reader.skipIf('{"kind":"bins","indexes":');
   if (!isBins) reader.expect('{"kind":"bounds","bounds":');
-  const places = isBins ? reader.list(readInteger, 2 ** 15) : reader.list(readDouble, MAX_BUCKETS);
+  const places = isBins ? reader.list(readInteger, MAX_BINS) : reader.list(readDouble, MAX_BUCKETS);
   reader.expect(',"counts":');
-  const counts = reader.list(readNatural, 2 ** 15);
+  const counts = reader.list(readNatural, MAX_BINS);
   reader.expect("}");
   const isWhole = counts.length === places.length + (isBins ? 0 : 1) && isAscending(places) &&
     counts.reduce((total, times) => total + times, 0) === count;

@@ -1,6 +1,6 @@
 /** The cumulative reading of one Prometheus histogram or summary. */
 
-import { type Bounds, MAX_MAGNITUDE } from "@service/core";
+import { type Bounds, MAX_BUCKETS, MAX_MAGNITUDE } from "@service/core";
 import type { FamilyType, Point } from "./exposition.ts";
 
 /** A distribution since its source started. */
@@ -10,9 +10,6 @@ export interface Distribution {
   /** Each bucket's own count; `null` where the source keeps no buckets. */
   buckets: Bounds | null;
 }
-
-/** As many as an upload takes. */
-const MAX_BUCKETS = 4_096;
 
 /**
  * The reading that the samples of one series make; `null` if they do not make one, and in words if it
