@@ -1,5 +1,6 @@
 /** Which process a segment is of, in its own eyes and in ours. */
 
+import { parseStat } from "./proc.ts";
 import { createProcFiles, type ProcFiles } from "./proc_files.ts";
 import type { SegmentLayout } from "./segment_layout.ts";
 
@@ -12,7 +13,10 @@ export function processTags(
   files: ProcFiles = createProcFiles(),
 ): Record<string, string> {
   const tags = { "process.pid": String(pid) };
-  const started = (candidate: string) => startOf(files.text(`${candidate}/stat`)) === start_ticks;
+  const started = (candidate: string) => {
+    const stat = parseStat(files.text(`${candidate}/stat`) ?? "");
+    return stat !== null && BigInt(stat.start_ticks) === start_ticks;
+  };
   if (started(String(pid))) return tags;
   for (const name of files.names(".") ?? []) {
     if (!/^\d+$/.test(name) || !started(name)) continue;
@@ -20,10 +24,4 @@ export function processTags(
     if (pids?.at(-1) === String(pid)) return { ...tags, "process.host_pid": name };
   }
   return tags;
-}
-
-/** Field 22; the name before it may hold anything. */
-function startOf(stat: string | null): bigint | null {
-  const field = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  return field !== undefined && /^\d+$/.test(field) ? BigInt(field) : null;
 }
