@@ -63,6 +63,8 @@ export class Minutes {
     const closed: OpenMinute[] = [];
     const { from_ns, to_ns } = window;
     const end_ns = spanEnd(to_ns, MINUTE);
+    // As SQLite writes it.
+    const named = digest.toHex().toUpperCase();
     let open = this.#take(key);
     if (open?.merged.to_ns !== from_ns) open = undefined;
     if (open && open.end_ns !== end_ns) {
@@ -71,9 +73,9 @@ export class Minutes {
     }
     if (open) {
       absorb(open.merged, window);
-      open.digests.push(hex(digest));
+      open.digests.push(named);
     } else if (from_ns <= end_ns - spanNs(MINUTE)) {
-      open = { end_ns, merged: { ...window, errors: [] }, digests: [hex(digest)], size: 0 };
+      open = { end_ns, merged: { ...window, errors: [] }, digests: [named], size: 0 };
     }
     if (open?.end_ns === to_ns) closed.push(open);
     else if (open) this.#keep(key, open);
@@ -133,8 +135,4 @@ function sizeOf({ series }: Window): number {
   let size = series.size;
   for (const one of series.values()) if (one.type === "profile") size += one.frames.size;
   return size;
-}
-
-function hex(digest: Uint8Array): string {
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("").toUpperCase();
 }

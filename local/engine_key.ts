@@ -1,6 +1,7 @@
 /** The key that an engine's metrics ask for. */
 
 import { type Engine, type EngineCommand, setting } from "./engines.ts";
+import { readText } from "./text_file.ts";
 
 /** Where the key is: in the command, in a variable, or in a file. Only the first is the key itself. */
 export type KeySource = { value: string } | { variable: string } | { file: string };
@@ -34,12 +35,4 @@ export function readKey(
     ? env[source.variable]
     : readText(source.file);
   return text?.split(/[,\n]/).map((key) => key.trim()).find((key) => key !== "");
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch {
-    return undefined;
-  }
 }

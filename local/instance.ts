@@ -4,8 +4,7 @@ import { MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH, type Tags } from "@service
 
 /** A fresh instance id: twelve random hex digits. */
 export function newInstanceId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(6));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return crypto.getRandomValues(new Uint8Array(6)).toHex();
 }
 
 /** What is known of an instance when it starts. */

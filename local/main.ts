@@ -12,6 +12,7 @@ import { HELP, type Options, readOptions } from "./options.ts";
 import { INSTANCE_VARIABLE, type Plan, writePlan } from "./plan.ts";
 import { commandLine } from "./process_attributes.ts";
 import { targets } from "./targets.ts";
+import { readText } from "./text_file.ts";
 
 /** Runs what `args` ask for and leaves with the exit code or by the signal of the workload. */
 export async function main(args: string[]): Promise<void> {
@@ -98,14 +99,6 @@ function look({ command, metricsPort, metricsUrl }: Options, env: Place["env"]):
   } catch (error) {
     complain(`the command is run as it is: ${error}`);
     return { command, changes: [], why: "the command could not be looked at" };
-  }
-}
-
-function readText(path: string): string | null {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch {
-    return null;
   }
 }
 

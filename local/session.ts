@@ -18,6 +18,7 @@ import { createPrometheusSource } from "./prometheus.ts";
 import { holdDirectories } from "./segment_directories.ts";
 import { createSelfSource } from "./self.ts";
 import { saveSnapshot, stateDirectory } from "./state.ts";
+import { readText } from "./text_file.ts";
 import { startUpload } from "./upload.ts";
 import { startWatcher, type Watcher } from "./watcher.ts";
 
@@ -81,7 +82,10 @@ function watch(options: SessionOptions, held: DisposableStack): Watcher {
     hostname: Deno.hostname(),
     pid,
     tags,
-    containerId: containerId(readText("/proc/self/cgroup"), readText("/proc/self/mountinfo")),
+    containerId: containerId(
+      readText("/proc/self/cgroup") ?? "",
+      readText("/proc/self/mountinfo") ?? "",
+    ),
   });
   const { cuda } = options;
   const directories = held.use(holdDirectories(cuda?.directories ?? []));
@@ -122,14 +126,6 @@ function watch(options: SessionOptions, held: DisposableStack): Watcher {
     upload: uploadTo(env, id),
     complain,
   });
-}
-
-function readText(path: string): string {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch {
-    return "";
-  }
 }
 
 function uploadTo(env: Environment, instance_id: string) {
