@@ -166,7 +166,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a question is answered within milliseconds, and histograms are exact between two answers",
+  name: "what is read is newer than the question, and histograms are exact between two answers",
   ignore: ignore || ask === null,
   async fn() {
     await using directory = await temporaryDirectory();
@@ -186,9 +186,16 @@ Deno.test({
     assert.deepEqual(gained?.buckets, { bins: new Map([[8312, 3]]) });
     const counter = await writer.tell("series cuda_dropped_records_total 1");
     await writer.tell(`serve ${await writer.tell(`cell ${counter} 0`)}`);
-    await watched.tick();
-    const before_ns = BigInt(Date.now()) * 1_000_000n;
-    const [fresh] = find(await watched.refresh(), "cuda_dropped_records_total", "counter");
-    assert(fresh && Number(fresh.total) > 0, `newer than ${before_ns}`);
+    const nanoseconds = (window: Window) =>
+      find(window, "cuda_dropped_records_total", "counter")
+        .reduce((sum, { total }) => sum + BigInt(quantity(total)), 0n);
+    let newest_ns = nanoseconds(await watched.tick());
+    const asked_ns = BigInt(Date.now() + 1) * 1_000_000n;
+    // A busy machine answers late, and then a later reading has it.
+    for (let tries = 0; newest_ns < asked_ns && tries < 2_000; tries++) {
+      newest_ns += nanoseconds(await watched.refresh());
+      await new Promise((done) => setTimeout(done, 1));
+    }
+    assert(newest_ns >= asked_ns, `${newest_ns} is not newer than ${asked_ns}`);
   },
 });
