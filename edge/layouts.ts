@@ -10,7 +10,7 @@ import {
   type StoredLayout,
   unpackLayout,
 } from "./layout.ts";
-import { pack } from "./pack.ts";
+import { pack, strangersOf } from "./pack.ts";
 
 /** Identities that all layouts in memory may have together: some 100 MB. */
 const MAX_KNOWN = 400_000;
@@ -71,19 +71,19 @@ export class Layouts {
   async packWindow(name: InstanceName, window: Window): Promise<PackedWindow> {
     const known = await this.#find(name);
     if (known) {
-      const { body, strangers } = pack(window, known.layout);
+      const { body, strangers } = pack(window, known.layout, { deflate: false });
       if (!isOutgrown(known, strangers)) return { body, layout: known };
     }
     const next = newKnown(enlarged(known?.layout ?? NO_LAYOUT, window));
     this.#keep(name, next);
-    return { body: pack(window, next.layout).body, layout: next };
+    return { body: pack(window, next.layout, { deflate: false }).body, layout: next };
   }
 
   /** A roll-up, packed; what is rare enough to be in none of its windows' layouts stays in it. */
   async packRollup(name: InstanceName, window: Window): Promise<PackedWindow> {
     const known = await this.#find(name);
     if (!known) return await this.packWindow(name, window);
-    return { body: pack(window, known.layout).body, layout: known };
+    return { body: pack(window, known.layout, { deflate: true }).body, layout: known };
   }
 
   /** The layout that the instance's windows are packed by, where it is at hand. */
@@ -168,7 +168,7 @@ function isOutgrown(known: Known, strangers: Identities): boolean {
 }
 
 function enlarged(layout: Layout, window: Window): Layout {
-  const alone = NO_LAYOUT.with(pack(window, NO_LAYOUT).strangers);
+  const alone = NO_LAYOUT.with(strangersOf(window, NO_LAYOUT));
   if (layout.size > MAX_UNUSED * alone.size) return alone;
-  return layout.with(pack(window, layout).strangers);
+  return layout.with(strangersOf(window, layout));
 }

@@ -21,7 +21,8 @@ import {
 import { ColumnReader, ColumnWriter } from "./pack_columns.ts";
 
 /** First byte of a packed window. One that starts like gzip is an upload, as they once were stored. */
-const FORMAT = 1;
+const PLAIN = 2;
+const DEFLATED = 3;
 const GZIP = 0x1f;
 
 /** A third less time than the next level takes, for a tenth more bytes. */
@@ -41,28 +42,46 @@ export interface Packing {
   to_ns: bigint;
 }
 
+/** How a window is packed. */
+export interface PackOptions {
+  /** To a third less, for as much time as all the rest takes. */
+  deflate: boolean;
+}
+
+const columns = new ColumnWriter();
+
 /** Values of a window in the order of a layout; its span and its errors are stored beside. */
-export function pack(window: Window, layout: Layout): Packed {
-  const out = new ColumnWriter();
+export function pack(window: Window, layout: Layout, { deflate }: PackOptions): Packed {
   const writer = new Packer(layout);
-  writer.window(out, window);
+  writer.window(columns, window);
   const { strangers } = writer;
+  if (isEmpty(strangers) && !deflate) {
+    const body = columns.take(1);
+    body[0] = PLAIN;
+    return { body, strangers };
+  }
   const text = isEmpty(strangers) ? "" : encodeIdentities(strangers);
-  return { body: frame(new TextEncoder().encode(text), out.bytes()), strangers };
+  return { body: deflated(new TextEncoder().encode(text)), strangers };
+}
+
+/** What a window has and a layout has not. */
+export function strangersOf(window: Window, layout: Layout): Identities {
+  const writer = new Packer(layout);
+  writer.window(new ColumnWriter(), window);
+  return writer.strangers;
 }
 
 /** The window that was packed, without its errors. */
 export function unpack(body: Uint8Array, { layout, from_ns, to_ns }: Packing): Window {
   if (body[0] === GZIP) return { ...uploaded(body), errors: [] };
-  if (body[0] !== FORMAT || !layout) {
+  if (!layout || (body[0] !== PLAIN && body[0] !== DEFLATED)) {
     throw new RangeError("Cannot unpack a window: its format or its layout is not known");
   }
-  const columns = inflateRawSync(body.subarray(1));
-  const view = new DataView(columns.buffer, columns.byteOffset);
-  const length = view.getUint32(0, true);
-  const text = new TextDecoder().decode(columns.subarray(4, 4 + length));
-  const whole = length === 0 ? layout : layout.with(decodeIdentities(text));
-  const input = new ColumnReader(columns.subarray(4 + length));
+  const { text, values } = body[0] === PLAIN
+    ? { text: "", values: body.subarray(1) }
+    : inflated(body);
+  const whole = text === "" ? layout : layout.with(decodeIdentities(text));
+  const input = new ColumnReader(values);
   return {
     from_ns,
     to_ns,
@@ -78,16 +97,24 @@ function uploaded(body: Uint8Array): Window {
   return uploadShape.check(decode(utf8.decode(gunzipSync(body)))).window;
 }
 
-function frame(text: Uint8Array, columns: Uint8Array): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(4 + text.length + columns.length);
+const LENGTH_BYTES = 4;
+
+/** The columns behind a text and its length. */
+function deflated(text: Uint8Array): Uint8Array<ArrayBuffer> {
+  const whole = columns.take(LENGTH_BYTES + text.length);
   new DataView(whole.buffer).setUint32(0, text.length, true);
-  whole.set(text, 4);
-  whole.set(columns, 4 + text.length);
-  const deflated = deflateRawSync(whole, { level: DEFLATE_LEVEL });
-  const body = new Uint8Array(1 + deflated.length);
-  body[0] = FORMAT;
-  body.set(deflated, 1);
+  whole.set(text, LENGTH_BYTES);
+  const bytes = deflateRawSync(whole, { level: DEFLATE_LEVEL });
+  const body = new Uint8Array(1 + bytes.length);
+  body[0] = DEFLATED;
+  body.set(bytes, 1);
   return body;
+}
+
+function inflated(body: Uint8Array): { text: string; values: Uint8Array } {
+  const whole = inflateRawSync(body.subarray(1));
+  const end = LENGTH_BYTES + new DataView(whole.buffer, whole.byteOffset).getUint32(0, true);
+  return { text: utf8.decode(whole.subarray(LENGTH_BYTES, end)), values: whole.subarray(end) };
 }
 
 function isEmpty({ series, frames, resources }: Identities): boolean {
@@ -105,37 +132,36 @@ class Packer {
   }
 
   window(out: ColumnWriter, { series, resources, to_ns }: Window): void {
-    const placed = this.#series(series);
-    writePlaces(out, placed.map(([place]) => place));
-    const all = placed.map(([, one]) => one);
-    for (const { updated_ns } of all) {
+    const { places, items } = this.#series(series);
+    out.ascending(places);
+    for (const { updated_ns } of items) {
       out.value(updated_ns === to_ns ? 0 : plain(to_ns - updated_ns));
     }
-    for (const one of all) if (one.type === "gauge") out.value(one.value);
-    for (const one of all) if (one.type === "counter") out.value(one.total);
-    writeHistograms(out, all.filter((one) => one.type === "histogram"));
-    for (const one of all) if (one.type === "profile") this.#frames(out, one.frames);
+    for (const one of items) if (one.type === "gauge") out.value(one.value);
+    for (const one of items) if (one.type === "counter") out.value(one.total);
+    writeHistograms(out, items.filter((one) => one.type === "histogram"));
+    for (const one of items) if (one.type === "profile") this.#frames(out, one.frames);
     this.#resources(out, resources, to_ns);
   }
 
-  #series(series: Window["series"]): [number, Series][] {
+  #series(series: Window["series"]): Placed<Series> {
     const { identities: { series: known } } = this.#layout;
-    const placed: [number, Series][] = [];
+    const placed = new Placed<Series>();
     for (const [key, one] of series) {
       const place = this.#layout.placeOfSeries(key, one) ??
         known.length + this.strangers.series.push(identityOf(one)) - 1;
-      placed.push([place, one]);
+      placed.put(place, one);
     }
-    return inPlace(placed);
+    return placed.sorted();
   }
 
   #frames(out: ColumnWriter, frames: Map<string, FrameSum>): void {
-    const placed: [number, FrameSum][] = [];
-    for (const [name, sum] of frames) placed.push([this.#placeOfFrame(name), sum]);
-    inPlace(placed);
-    writePlaces(out, placed.map(([place]) => place));
-    for (const [, { value }] of placed) out.value(value);
-    for (const [, { samples }] of placed) out.value(samples);
+    const placed = new Placed<FrameSum>();
+    for (const [name, sum] of frames) placed.put(this.#placeOfFrame(name), sum);
+    const { places, items } = placed.sorted();
+    out.ascending(places);
+    for (const { value } of items) out.value(value);
+    for (const { samples } of items) out.value(samples);
   }
 
   #placeOfFrame(name: string): number {
@@ -149,43 +175,45 @@ class Packer {
 
   #resources(out: ColumnWriter, resources: Window["resources"], to_ns: bigint): void {
     const { identities: { resources: known } } = this.#layout;
-    const placed: [number, Resource][] = [];
+    const placed = new Placed<Resource>();
     for (const [key, one] of resources) {
       const place = this.#layout.placeOfResource(key, one) ??
         known.length + this.strangers.resources.push(resourceIdentityOf(one)) - 1;
-      placed.push([place, one]);
+      placed.put(place, one);
     }
-    inPlace(placed);
-    writePlaces(out, placed.map(([place]) => place));
-    for (const [, { last_seen_ts }] of placed) out.value(seconds(to_ns) - last_seen_ts);
+    const { places, items } = placed.sorted();
+    out.ascending(places);
+    for (const { last_seen_ts } of items) out.value(seconds(to_ns) - last_seen_ts);
   }
 }
 
-/** Sorted; mostly it is so already. */
-function inPlace<T>(placed: [number, T][]): [number, T][] {
-  const isSorted = placed.every(([place], i) => i === 0 || place > placed[i - 1]![0]);
-  return isSorted ? placed : placed.sort(byPlace);
-}
+/** Items by their places, side by side: there are many. */
+class Placed<T> {
+  readonly places: number[];
+  readonly items: T[];
 
-function byPlace([a]: [number, unknown], [b]: [number, unknown]): number {
-  return a - b;
-}
+  constructor(places: number[] = [], items: T[] = []) {
+    this.places = places;
+    this.items = items;
+  }
 
-/** Ascending: steps of one where nothing is missing. */
-function writePlaces(out: ColumnWriter, places: number[]): void {
-  out.natural(places.length);
-  let before = -1;
-  for (const place of places) {
-    out.natural(place - before);
-    before = place;
+  put(place: number, item: T): void {
+    this.places.push(place);
+    this.items.push(item);
+  }
+
+  /** Mostly it is so already. */
+  sorted(): Placed<T> {
+    const { places, items } = this;
+    if (isAscending(places)) return this;
+    const order = places.map((_, i) => i).sort((a, b) => places[a]! - places[b]!);
+    return new Placed(order.map((i) => places[i]!), order.map((i) => items[i]!));
   }
 }
 
-function readPlaces(input: ColumnReader): number[] {
-  const places = new Array<number>(input.natural());
-  let place = -1;
-  for (let i = 0; i < places.length; i++) places[i] = place += input.natural();
-  return places;
+function isAscending(values: number[]): boolean {
+  for (let i = 1; i < values.length; i++) if (values[i]! <= values[i - 1]!) return false;
+  return true;
 }
 
 type Histogram = Series & { type: "histogram" };
@@ -203,14 +231,16 @@ function writeBuckets(out: ColumnWriter, buckets: Buckets): void {
     for (const times of buckets.counts) out.natural(times);
     return;
   }
-  const sorted = inPlace([...buckets.bins]);
-  out.natural(sorted.length);
+  const { bins } = buckets;
+  const indexes = [...bins.keys()];
+  if (!isAscending(indexes)) indexes.sort((a, b) => a - b);
+  out.natural(indexes.length);
   let before = 0;
-  for (const [index] of sorted) {
+  for (const index of indexes) {
     out.step(index - before);
     before = index;
   }
-  for (const [, times] of sorted) out.natural(times);
+  for (const index of indexes) out.natural(bins.get(index)!);
 }
 
 function readBuckets(input: ColumnReader, kind: SeriesIdentity["buckets"]): Buckets | null {
@@ -227,7 +257,7 @@ function readBuckets(input: ColumnReader, kind: SeriesIdentity["buckets"]): Buck
 }
 
 function readAllSeries(input: ColumnReader, layout: Layout, to_ns: bigint): Map<string, Series> {
-  const places = readPlaces(input);
+  const places = input.ascending();
   const all = places.map((place) => {
     const { name, type, tags } = layout.identities.series[place]!;
     const late = input.value<number | bigint>();
@@ -275,7 +305,7 @@ const blank: Record<Series["type"], (identity: Identity) => Series> = {
 
 function readFrames(input: ColumnReader, layout: Layout): Map<string, FrameSum> {
   const frames = new Map<string, FrameSum>();
-  for (const place of readPlaces(input)) {
+  for (const place of input.ascending()) {
     frames.set(layout.identities.frames[place]!, { value: 0, samples: 0 });
   }
   for (const sum of frames.values()) sum.value = input.value();
@@ -285,7 +315,7 @@ function readFrames(input: ColumnReader, layout: Layout): Map<string, FrameSum> 
 
 function readResources(input: ColumnReader, layout: Layout, to_ns: bigint): Map<string, Resource> {
   return new Map(
-    readPlaces(input).map((place) => [layout.resourceKeys[place]!, {
+    input.ascending().map((place) => [layout.resourceKeys[place]!, {
       ...layout.identities.resources[place]!,
       last_seen_ts: seconds(to_ns) - input.value<number>(),
     }]),

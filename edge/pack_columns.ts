@@ -5,25 +5,31 @@ import type { Quantity, Sum } from "@service/core";
 /** A number as a window holds it. */
 export type Value = Quantity | Sum | null;
 
-/** How a number is written; the kinds of a column lie together, and like kinds deflate to nothing. */
+/** How a number is written; the kinds lie together, as runs of the same. */
 const [ZERO, NATURAL, NEGATIVE, DOUBLE, PARTS, BIG, NULL] = [0, 1, 2, 3, 4, 5, 6];
+
+/** A run is written as its length times this, and its kind. */
+const KINDS = 8;
 
 const INT32 = 2 ** 31;
 const CHUNK = 4_096;
 
-/** Writes numbers column after column. */
+/** Writes numbers column after column; may be used again for others once they are taken. */
 export class ColumnWriter {
+  readonly #head = new Bytes();
   readonly #kinds = new Bytes();
   readonly #integers = new Bytes();
   readonly #doubles = new Bytes();
+  #kind = ZERO!;
+  #run = 0;
 
   /** Any number. */
   value(value: Value): void {
     if (typeof value === "number") this.#number(value);
-    else if (value === null) this.#kinds.byte(NULL!);
+    else if (value === null) this.#tell(NULL!);
     else if (typeof value === "bigint") this.#big(value);
     else {
-      this.#kinds.byte(PARTS!);
+      this.#tell(PARTS!);
       this.#integers.varint(value.length);
       for (const part of value) this.#doubles.double(part);
     }
@@ -39,27 +45,59 @@ export class ColumnWriter {
     this.#integers.varint(value < 0 ? -2 * value - 1 : 2 * value);
   }
 
-  /** What was written. */
-  bytes(): Uint8Array<ArrayBuffer> {
-    const head = new Bytes();
-    const parts = [this.#kinds, this.#integers];
-    for (const { length } of parts) head.varint(length);
-    return concat([head, ...parts, this.#doubles].map((part) => part.written()));
+  /** Ascending whole numbers, no two the same: most follow the one before. */
+  ascending(values: number[]): void {
+    this.natural(values.length);
+    let before = -1;
+    let run = 0;
+    for (const value of values) {
+      if (value === before + 1) run++;
+      else {
+        this.natural(run);
+        this.natural(value - before);
+        run = 0;
+      }
+      before = value;
+    }
+    if (run > 0) this.natural(run);
+  }
+
+  /** Takes what was written, after `space` bytes for other things. */
+  take(space: number): Uint8Array<ArrayBuffer> {
+    this.#endRun();
+    this.#head.varint(this.#kinds.length);
+    this.#head.varint(this.#integers.length);
+    const parts = [this.#head, this.#kinds, this.#integers, this.#doubles];
+    const whole = new Uint8Array(parts.reduce((total, { length }) => total + length, space));
+    let at = space;
+    for (const part of parts) at += part.moveTo(whole, at);
+    return whole;
+  }
+
+  #tell(kind: number): void {
+    if (kind !== this.#kind) this.#endRun();
+    this.#kind = kind;
+    this.#run++;
+  }
+
+  #endRun(): void {
+    if (this.#run > 0) this.#kinds.varint(this.#run * KINDS + this.#kind);
+    this.#run = 0;
   }
 
   #number(value: number): void {
     if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
-      this.#kinds.byte(value > 0 ? NATURAL! : value < 0 ? NEGATIVE! : ZERO!);
+      this.#tell(value > 0 ? NATURAL! : value < 0 ? NEGATIVE! : ZERO!);
       if (value !== 0) this.#integers.varint(Math.abs(value));
     } else {
-      this.#kinds.byte(DOUBLE!);
+      this.#tell(DOUBLE!);
       this.#doubles.double(value);
     }
   }
 
   /** Seven bits a byte, like the others, after the sign. */
   #big(value: bigint): void {
-    this.#kinds.byte(BIG!);
+    this.#tell(BIG!);
     const digits: number[] = [];
     for (let rest = value < 0n ? -value : value; rest > 0n; rest >>= 32n) {
       digits.push(Number(rest & 0xffff_ffffn));
@@ -73,19 +111,21 @@ export class ColumnWriter {
 export class ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  #kind: number;
+  #runs: number;
+  #kind = ZERO!;
+  #run = 0;
   #integer: number;
   #double: number;
 
-  /** For what {@linkcode ColumnWriter.bytes} gave. */
+  /** For what {@linkcode ColumnWriter.take} gave. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#integer = 0;
     const kinds = this.natural();
     const integers = this.natural();
-    this.#kind = this.#integer;
-    this.#integer = this.#kind + kinds;
+    this.#runs = this.#integer;
+    this.#integer = this.#runs + kinds;
     this.#double = this.#integer + integers;
   }
 
@@ -109,6 +149,17 @@ export class ColumnReader {
     return value;
   }
 
+  /** The next ascending numbers. */
+  ascending(): number[] {
+    const values = new Array<number>(this.natural());
+    let value = -1;
+    for (let i = 0; i < values.length;) {
+      for (const end = i + this.natural(); i < end; i++) values[i] = ++value;
+      if (i < values.length) values[i++] = value += this.natural();
+    }
+    return values;
+  }
+
   /** The next step. */
   step(): number {
     const value = this.natural();
@@ -116,8 +167,8 @@ export class ColumnReader {
   }
 
   #value(): Value {
-    const kind = this.#bytes[this.#kind++];
-    switch (kind) {
+    if (this.#run-- === 0) this.#nextRun();
+    switch (this.#kind) {
       case ZERO:
         return 0;
       case NATURAL:
@@ -133,8 +184,18 @@ export class ColumnReader {
       case NULL:
         return null;
       default:
-        throw new RangeError(`Cannot read a number: its kind must be known: got ${kind}`);
+        throw new RangeError(`Cannot read a number: its kind must be known: got ${this.#kind}`);
     }
+  }
+
+  #nextRun(): void {
+    const integer = this.#integer;
+    this.#integer = this.#runs;
+    const run = this.natural();
+    this.#runs = this.#integer;
+    this.#integer = integer;
+    this.#kind = run % KINDS;
+    this.#run = Math.floor(run / KINDS) - 1;
   }
 
   #nextDouble(): number {
@@ -181,8 +242,12 @@ class Bytes {
     this.length += 8;
   }
 
-  written(): Uint8Array {
-    return this.#bytes.subarray(0, this.length);
+  /** Leaves nothing here; gives how many bytes there were. */
+  moveTo(target: Uint8Array, at: number): number {
+    target.set(this.#bytes.subarray(0, this.length), at);
+    const { length } = this;
+    this.length = 0;
+    return length;
   }
 
   #grow(): void {
@@ -191,14 +256,4 @@ class Bytes {
     this.#bytes = grown;
     this.#view = new DataView(grown.buffer);
   }
-}
-
-function concat(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((total, { length }) => total + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

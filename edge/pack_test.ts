@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { encodeUpload, type Window } from "@service/core";
 import { uploads } from "../core/testdata/arbitrary.ts";
 import { type Layout, NO_LAYOUT, packLayout, unpackLayout } from "./layout.ts";
-import { pack, unpack } from "./pack.ts";
+import { pack, strangersOf, unpack } from "./pack.ts";
 
 const RUNS = 300;
 
@@ -18,19 +18,19 @@ function withoutErrors(window: Window): Window {
 
 Deno.test("a window comes back as it was, whatever its layout knows of it", () => {
   fc.assert(
-    fc.property(uploads, uploads, ({ window }, { window: other }) => {
+    fc.property(uploads, uploads, fc.boolean(), ({ window }, { window: other }, deflate) => {
       const { from_ns, to_ns } = window;
       const expected = withoutErrors(window);
-      const alone = pack(window, NO_LAYOUT);
+      const alone = pack(window, NO_LAYOUT, { deflate });
       assert.deepEqual(unpack(alone.body, { layout: NO_LAYOUT, from_ns, to_ns }), expected);
 
       const known = stored(NO_LAYOUT.with(alone.strangers));
-      const full = pack(window, known);
+      const full = pack(window, known, { deflate });
       assert.deepEqual(full.strangers, { series: [], frames: [], resources: [] });
       assert.deepEqual(unpack(full.body, { layout: known, from_ns, to_ns }), expected);
 
-      const foreign = stored(NO_LAYOUT.with(pack(other, NO_LAYOUT).strangers));
-      const partly = pack(window, foreign);
+      const foreign = stored(NO_LAYOUT.with(strangersOf(other, NO_LAYOUT)));
+      const partly = pack(window, foreign, { deflate });
       assert.deepEqual(unpack(partly.body, { layout: foreign, from_ns, to_ns }), expected);
     }),
     { numRuns: RUNS },
@@ -40,7 +40,7 @@ Deno.test("a window comes back as it was, whatever its layout knows of it", () =
 Deno.test("equal layouts have one name", () => {
   fc.assert(
     fc.property(uploads, ({ window }) => {
-      const layout = NO_LAYOUT.with(pack(window, NO_LAYOUT).strangers);
+      const layout = NO_LAYOUT.with(strangersOf(window, NO_LAYOUT));
       assert.deepEqual(packLayout(stored(layout)), packLayout(layout));
     }),
     { numRuns: 50 },
