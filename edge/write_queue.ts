@@ -10,7 +10,7 @@ interface Write {
   reject: (error: unknown) => void;
 }
 
-const MAX_GROUP = 32;
+const MAX_GROUP = 64;
 
 /**
  * Writes one after the other, those that wait as one transaction: what a commit costs (a file is
