@@ -1,3 +1,4 @@
+import { SECOND_NS } from "@service/core";
 import { type Database, statement } from "./database.ts";
 import { type InstanceName, layoutsOf, storingLayout } from "./layouts.ts";
 import { closedBetween, type Level, LEVELS, spanNs } from "./levels.ts";
@@ -54,11 +55,29 @@ export type ClosingOptions = Omit<RollupOptions, "level" | "end_ns" | "most"> & 
   rolled: bigint[];
 };
 
-/** Makes the roll-ups of the spans that were over when a window had come; the finest first. */
+/**
+ * Seconds after the end of a span by which its roll-up is made at the latest: spans of all instances
+ * end at once, and their roll-ups are not to be made at once.
+ */
+const MOST_LAG_S: Record<Level, number> = { 60: 0, 600: 540, 7_200: 1_800, 86_400: 7_200 };
+
+/** Multiples of it, less their whole part, lie evenly, however many there are. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+function lagNs(instance: bigint, level: Level): bigint {
+  const part = Number(instance) * GOLDEN % 1;
+  return BigInt(Math.floor(part * MOST_LAG_S[level])) * SECOND_NS;
+}
+
+/**
+ * Makes the roll-ups that are due when a window has come, the finest first. What is due after the last
+ * window of an instance is left to the maintenance.
+ */
 export async function rollUpClosed(db: Database, options: ClosingOptions): Promise<void> {
   const { from_ns, to_ns, rolled, ...rest } = options;
   for (const level of LEVELS) {
-    for (const end_ns of closedBetween(from_ns, to_ns, level)) {
+    const lag_ns = lagNs(rest.instance, level);
+    for (const end_ns of closedBetween(from_ns - lag_ns, to_ns - lag_ns, level)) {
       if (level === LEVELS[0] && rolled.includes(end_ns)) continue;
       await rollUp(db, { ...rest, level, end_ns, most: MOST_AT_INGEST });
     }

@@ -48,9 +48,22 @@ async function maintainAll({ db, clock }: TestService): Promise<void> {
 
 testOnEachStorage({
   async "spans are rolled up when they are over"(service) {
-    const instance_id = await sendMinutes(service, { minutes: 20 });
-    assert.deepEqual(await levels(service, instance_id), { 0: 60, 60: 20, 600: 2 });
-    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 60);
+    const instance_id = await sendMinutes(service, { minutes: 29 });
+    assert.deepEqual(await levels(service, instance_id), { 0: 87, 60: 29, 600: 2 });
+    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 87);
+  },
+
+  async "long spans that end at once are rolled up one instance after the other"(service) {
+    const made = await Promise.all(Array.from({ length: 4 }, async () => {
+      const instance_id = newInstanceId();
+      for (let to = 60;; to += 60) {
+        const times = { start: START, from: START + to - 60, to: START + to };
+        await send(service, { instance_id, ...times });
+        if ((await levels(service, instance_id))[600]) return to;
+      }
+    }));
+    assert(made.every((at) => at >= 600 && at <= 1_200), made.join());
+    assert(new Set(made).size > 1, made.join());
   },
 
   async "a late window removes the roll-ups that lack it, and the maintenance makes them anew"(
