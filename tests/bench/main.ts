@@ -1,6 +1,7 @@
 /**
  * `deno task bench`: every figure we promise, measured here and now, as a table and a JSON file;
- * `deno task bench --soak=10 --instances=10000`: ten minutes of ten thousand instances instead.
+ * `deno task bench --soak=10 --instances=10000`: ten minutes of ten thousand instances instead, on a
+ * file and then on a libSQL server.
  */
 
 import { benchConsole } from "./console.ts";
@@ -23,7 +24,10 @@ const [minutes, instances] = [flag("soak", 0), flag("instances", 10_000)];
 const directory = await Deno.makeTempDir({ prefix: "service-bench-" });
 const rows: Row[] = [];
 try {
-  const benches = minutes > 0 ? [(path: string) => benchSoak(path, { minutes, instances })] : [
+  const soaks = (["file", "sqld"] as const).map((where) => (path: string) =>
+    benchSoak(path, { minutes, instances, where })
+  );
+  const benches = minutes > 0 ? soaks : [
     benchCore,
     benchConsole,
     benchCuda,

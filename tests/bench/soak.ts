@@ -2,6 +2,7 @@
 
 import { decode, encodeUpload, nsFromTs, type Signals, signals, type Upload } from "@service/core";
 import { startProcess } from "../../edge/_process.ts";
+import { startServer } from "../../edge/_storage.ts";
 import { newKey } from "../../edge/_testing.ts";
 import { openDatabases } from "../../edge/databases.ts";
 import { createProject } from "../../edge/projects.ts";
@@ -12,6 +13,8 @@ import { sampleWindow } from "./samples.ts";
 /** What is simulated, and for how long. */
 export interface SoakOptions {
   minutes: number;
+  /** On which kind of database. */
+  where: "file" | "sqld";
   instances?: number;
   /** Series of a window: gauges, counters, and a histogram in ten. */
   series?: number;
@@ -44,10 +47,16 @@ class Seen {
   }
 }
 
-/** Figures of the API on a file under the load. */
+/** Figures of the API under the load. */
 export async function benchSoak(directory: string, options: SoakOptions): Promise<Row[]> {
-  const { minutes, instances = 10_000, series = 20, followers = 50 } = options;
-  const url = `file:${directory}/soak.db`;
+  if (options.where === "file") return await soak(`file:${directory}/soak.db`, directory, options);
+  await using server = await startServer();
+  return await soak(server.url, server.path, options);
+}
+
+/** On the database at the URL, whose data lie at the path. */
+async function soak(url: string, path: string, options: SoakOptions): Promise<Row[]> {
+  const { minutes, where, instances = 10_000, series = 20, followers = 50 } = options;
   const key = await keyOf(url);
   await using hosted = await startProcess(url);
   const headers = { "x-api-key": key };
@@ -133,11 +142,11 @@ export async function benchSoak(directory: string, options: SoakOptions): Promis
     ...Array.from({ length: followers }, () => follow(pick(ids))),
   ]);
   const elapsed_s = (performance.now() - begun) / 1_000;
-  const bytes = await sizeOf(directory);
+  const bytes = await sizeOf(path);
   for (const [why, times] of [...ingest.failures, ...reads.failures]) {
     console.error(`${times} times ${why}`);
   }
-  const what = `${instances} instances, ${series} series each, ${minutes} minutes, file`;
+  const what = `${instances} instances, ${series} series each, ${minutes} minutes, ${where}`;
   return [
     { what: `${what}: windows stored`, figure: stored / elapsed_s, unit: "1/s" },
     { what: `${what}: upload, p50`, figure: ingest.quantile(0.5), unit: "ms" },
