@@ -1,13 +1,16 @@
 /** Thrown where a text is not in the form that is read here; it may be right in another. */
 export class NotThis extends Error {}
 
+const PLUS = 43;
 const COMMA = 44;
+const MINUS = 45;
+const DOT = 46;
 const ZERO = 48;
 const NINE = 57;
+/** Letters of an exponent, in lower case. */
+const E = 101;
+const LOWER = 32;
 const SAFE_DIGITS = 15;
-
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const DIGITS = /^-?\d+$/;
 
 /** Reads JSON whose form is known, without spaces, from the left to the right. */
 export class TextReader {
@@ -60,10 +63,20 @@ export class TextReader {
   number(): number | bigint {
     const value = this.#digits();
     if (value !== undefined) return value;
-    const token = this.match(NUMBER);
+    const { text, at: from } = this;
+    const first = text.charCodeAt(from) === MINUS ? from + 1 : from;
+    const whole = text.charCodeAt(first) === ZERO ? first + 1 : this.#pastDigits(first);
+    let at = whole;
+    if (text.charCodeAt(at) === DOT) at = this.#pastDigits(at + 1);
+    if ((text.charCodeAt(at) | LOWER) === E) {
+      const sign = text.charCodeAt(at + 1);
+      at = this.#pastDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+    }
+    this.at = at;
+    const token = text.slice(from, at);
     const near = Number(token);
     if (!Number.isFinite(near)) throw new NotThis();
-    return Number.isSafeInteger(near) || !DIGITS.test(token) ? near : BigInt(token);
+    return at > whole || Number.isSafeInteger(near) ? near : BigInt(token);
   }
 
   /** A list of what `read` reads. */
@@ -80,21 +93,33 @@ export class TextReader {
     return items;
   }
 
+  /** Where the digits end of which at least one is here. */
+  #pastDigits(from: number): number {
+    let at = from;
+    while (isDigit(this.text.charCodeAt(at))) at++;
+    if (at === from) throw new NotThis();
+    return at;
+  }
+
   /** An unsigned integer of few digits, and nothing else: most numbers are that. */
   #digits(): number | undefined {
     const { text } = this;
     let at = this.at;
     let value = 0;
     let code = text.charCodeAt(at);
-    while (code >= ZERO && code <= NINE) {
+    while (isDigit(code)) {
       value = value * 10 + (code - ZERO);
       code = text.charCodeAt(++at);
     }
     const length = at - this.at;
-    const isPlain = length > 0 && length <= SAFE_DIGITS && !(code === 46 || (code | 32) === 101) &&
+    const isPlain = length > 0 && length <= SAFE_DIGITS && code !== DOT && (code | LOWER) !== E &&
       (length === 1 || text.charCodeAt(this.at) !== ZERO);
     if (!isPlain) return undefined;
     this.at = at;
     return value;
   }
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE;
 }
