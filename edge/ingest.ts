@@ -1,30 +1,52 @@
 import { createHash } from "node:crypto";
 import { encode, refuse, ShapeError, type Upload } from "@service/core";
 import { readBody } from "./body.ts";
-import { authenticate } from "./caller.ts";
-import { answer, type Handler } from "./handler.ts";
+import { authenticate, type Caller } from "./caller.ts";
+import { answer, type Handler, type RequestContext, type Service } from "./handler.ts";
 import { layoutsOf } from "./layouts.ts";
 import { minutesOf } from "./minutes.ts";
 import { expectFewSeries, quotasOf } from "./quotas.ts";
 import { rollUpClosed } from "./rollup.ts";
-import { DIGEST_BYTES, storeWindow } from "./store.ts";
+import { DIGEST_BYTES, storeWindow, type WindowToStore } from "./store.ts";
 import { uploadOf } from "./upload_text.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
 export const ingest: Handler = async (c, service) => {
   using caller = await authenticate(c, service, "write");
+  const { db } = caller;
+  const row = await rowOf(c, service, caller);
+  const outcome = await storeWindow(db, row);
+  if ("conflict" in outcome) {
+    const { conflict: parameter, message } = outcome;
+    throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
+  }
+  const { instance, rolled, ...answered } = outcome;
+  service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
+  if (answered.stored && answered.watermark_ns >= row.to_ns) {
+    await rollUpClosed(db, { ...row, name: row, instance, rolled }).catch(() => {
+      // The window is stored; the maintenance makes what is missing.
+    });
+  }
+  return answer(c, answered);
+};
+
+/** The window as it is stored: what it was made of is let go before it waits for its turn. */
+async function rowOf(
+  c: RequestContext,
+  service: Service,
+  caller: Caller,
+): Promise<WindowToStore> {
   const { db, project, key } = caller;
   const quotas = quotasOf(project, service.quotas);
   const body = await readBody(c.req.raw, quotas.max_body_bytes);
-  const { window, final, tags, attributes, ...upload } = readUpload(body);
+  const { window, tags, attributes, ...upload } = readUpload(body);
   expectFewSeries(window, quotas);
   await service.instances.expectRoom(caller, upload.instance_id, quotas);
-  const { from_ns, to_ns } = window;
+  const { from_ns, to_ns, errors } = window;
   const received_ns = service.now_ns();
   const name = { project: project.id, instance_id: upload.instance_id };
   const digest = digestOf(body);
-  const packed = await layoutsOf(db).packWindow(name, window);
-  const outcome = await storeWindow(db, {
+  return {
     ...upload,
     ...name,
     key: key.name,
@@ -32,27 +54,14 @@ export const ingest: Handler = async (c, service) => {
     attributes: JSON.stringify(attributes),
     from_ns,
     to_ns,
-    final,
-    packed,
+    packed: await layoutsOf(db).packWindow(name, window),
     minutes: await minutesOf(db).closeWith(name, window, digest),
     digest,
-    errors: window.errors.length > 0 ? encode(window.errors) : null,
-    error_count: window.errors.length,
+    errors: errors.length > 0 ? encode(errors) : null,
+    error_count: errors.length,
     received_ns,
-  });
-  if ("conflict" in outcome) {
-    const { conflict: parameter, message } = outcome;
-    throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
-  }
-  const { instance, rolled, ...answered } = outcome;
-  service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
-  if (answered.stored && answered.watermark_ns >= to_ns) {
-    await rollUpClosed(db, { name, instance, received_ns, from_ns, to_ns, rolled }).catch(() => {
-      // The window is stored; the maintenance makes what is missing.
-    });
-  }
-  return answer(c, answered);
-};
+  };
+}
 
 function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {
   const digest = createHash("sha256").update(body).digest();
