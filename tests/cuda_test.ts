@@ -78,7 +78,7 @@ test("what an answer says was so a moment ago", async () => {
     },
   });
   ages_ms.sort((a, b) => a - b);
-  assert(ages_ms[0]! > -5 && ages_ms[4]! < 100, `${ages_ms}`);
+  assert(ages_ms[0]! > -5 && ages_ms[4]! < 400, `${ages_ms}`);
 });
 
 test("a process that launches nothing is captured, and has nothing", async () => {
@@ -294,7 +294,7 @@ test("a stopped process delays no answer, and is read when it goes on", async ()
 test("the end of a process that used CUDA is not late", async () => {
   const { books: [own] } = await runScenario("timed_exit");
   const took_ms = parseInt(own!.cells.get("exit_nanoseconds  ")!) / 1e6;
-  assert(took_ms < 500, `exit() takes ${took_ms} ms`);
+  assert(took_ms < 2_000, `exit() takes ${took_ms} ms`);
 });
 
 test("a driver that is gone before the handlers of exit() is not called", async () => {

@@ -102,7 +102,7 @@ test("orphans are reaped where it is the first process", async () => {
 });
 
 /** How long the supervisor waits at the end for a watcher that does not answer, and some more. */
-const PATIENCE_MS = { SIGKILL: 2_000, SIGSTOP: 6_000 };
+const PATIENCE_MS = { SIGKILL: 3_500, SIGSTOP: 10_000 };
 
 for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   test(`${signal} of the watcher changes neither output nor exit code`, async () => {
