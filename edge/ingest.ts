@@ -22,8 +22,10 @@ export const ingest: Handler = async (c, service) => {
   }
   const { instance, rolled, ...answered } = outcome;
   service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
-  if (answered.stored && answered.watermark_ns >= row.to_ns) {
-    await rollUpClosed(db, { ...row, name: row, instance, rolled }).catch(() => {
+  const { from_ns, to_ns, received_ns } = row;
+  if (answered.stored && answered.watermark_ns >= to_ns) {
+    const closing = { name: row, instance, received_ns, from_ns, to_ns, rolled };
+    await rollUpClosed(db, closing).catch(() => {
       // The window is stored; the maintenance makes what is missing.
     });
   }

@@ -48,15 +48,17 @@ export interface PackOptions {
   deflate: boolean;
 }
 
+/** Used for one window after the other: its buffers are large enough for most. */
 const columns = new ColumnWriter();
 
 /** Values of a window in the order of a layout; its span and its errors are stored beside. */
 export function pack(window: Window, layout: Layout, { deflate }: PackOptions): Packed {
   const writer = new Packer(layout);
+  columns.clear();
   writer.window(columns, window);
   const { strangers } = writer;
   if (isEmpty(strangers) && !deflate) {
-    const body = columns.take(1);
+    const body = columns.bytes(1);
     body[0] = PLAIN;
     return { body, strangers };
   }
@@ -101,7 +103,7 @@ const LENGTH_BYTES = 4;
 
 /** The columns behind a text and its length. */
 function deflated(text: Uint8Array): Uint8Array<ArrayBuffer> {
-  const whole = columns.take(LENGTH_BYTES + text.length);
+  const whole = columns.bytes(LENGTH_BYTES + text.length);
   new DataView(whole.buffer).setUint32(0, text.length, true);
   whole.set(text, LENGTH_BYTES);
   const bytes = deflateRawSync(whole, { level: DEFLATE_LEVEL });
@@ -248,7 +250,7 @@ function readBuckets(input: ColumnReader, kind: SeriesIdentity["buckets"]): Buck
   if (kind !== "bins") {
     return { bounds: kind, counts: Array.from({ length: kind.length + 1 }, () => input.natural()) };
   }
-  const indexes = new Array<number>(input.natural());
+  const indexes = new Array<number>(input.count());
   let index = 0;
   for (let i = 0; i < indexes.length; i++) indexes[i] = index += input.step();
   const bins: Bins = new Map();
@@ -257,7 +259,7 @@ function readBuckets(input: ColumnReader, kind: SeriesIdentity["buckets"]): Buck
 }
 
 function readAllSeries(input: ColumnReader, layout: Layout, to_ns: bigint): Map<string, Series> {
-  const places = input.ascending();
+  const places = input.ascending(layout.identities.series.length);
   const all = places.map((place) => {
     const { name, type, tags } = layout.identities.series[place]!;
     const late = input.value<number | bigint>();
@@ -305,7 +307,7 @@ const blank: Record<Series["type"], (identity: Identity) => Series> = {
 
 function readFrames(input: ColumnReader, layout: Layout): Map<string, FrameSum> {
   const frames = new Map<string, FrameSum>();
-  for (const place of input.ascending()) {
+  for (const place of input.ascending(layout.identities.frames.length)) {
     frames.set(layout.identities.frames[place]!, { value: 0, samples: 0 });
   }
   for (const sum of frames.values()) sum.value = input.value();
@@ -315,7 +317,9 @@ function readFrames(input: ColumnReader, layout: Layout): Map<string, FrameSum> 
 
 function readResources(input: ColumnReader, layout: Layout, to_ns: bigint): Map<string, Resource> {
   return new Map(
-    input.ascending().map((place) => [layout.resourceKeys[place]!, {
+    input.ascending(layout.identities.resources.length).map((
+      place,
+    ) => [layout.resourceKeys[place]!, {
       ...layout.identities.resources[place]!,
       last_seen_ts: seconds(to_ns) - input.value<number>(),
     }]),

@@ -14,7 +14,7 @@ const KINDS = 8;
 const INT32 = 2 ** 31;
 const CHUNK = 4_096;
 
-/** Writes numbers column after column; may be used again for others once they are taken. */
+/** Writes numbers column after column; may be cleared and used again. */
 export class ColumnWriter {
   readonly #head = new Bytes();
   readonly #kinds = new Bytes();
@@ -62,15 +62,24 @@ export class ColumnWriter {
     if (run > 0) this.natural(run);
   }
 
-  /** Takes what was written, after `space` bytes for other things. */
-  take(space: number): Uint8Array<ArrayBuffer> {
+  /** Forgets what was written. */
+  clear(): void {
+    for (const part of [this.#head, this.#kinds, this.#integers, this.#doubles]) part.length = 0;
+    this.#run = 0;
+  }
+
+  /** What was written, behind `space` bytes for other things: the end of it. */
+  bytes(space: number): Uint8Array<ArrayBuffer> {
     this.#endRun();
     this.#head.varint(this.#kinds.length);
     this.#head.varint(this.#integers.length);
     const parts = [this.#head, this.#kinds, this.#integers, this.#doubles];
     const whole = new Uint8Array(parts.reduce((total, { length }) => total + length, space));
     let at = space;
-    for (const part of parts) at += part.moveTo(whole, at);
+    for (const part of parts) {
+      whole.set(part.written(), at);
+      at += part.length;
+    }
     return whole;
   }
 
@@ -117,7 +126,7 @@ export class ColumnReader {
   #integer: number;
   #double: number;
 
-  /** For what {@linkcode ColumnWriter.take} gave. */
+  /** For what {@linkcode ColumnWriter.bytes} gave. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -149,12 +158,18 @@ export class ColumnReader {
     return value;
   }
 
-  /** The next ascending numbers. */
-  ascending(): number[] {
-    const values = new Array<number>(this.natural());
+  /** How many things come next, of which each has a byte at least. */
+  count(): number {
+    return this.#atMost(this.#bytes.length);
+  }
+
+  /** The next ascending numbers, of which there can be so many. */
+  ascending(most: number): number[] {
+    const values = new Array<number>(this.#atMost(most));
     let value = -1;
     for (let i = 0; i < values.length;) {
-      for (const end = i + this.natural(); i < end; i++) values[i] = ++value;
+      const end = Math.min(i + this.natural(), values.length);
+      while (i < end) values[i++] = ++value;
       if (i < values.length) values[i++] = value += this.natural();
     }
     return values;
@@ -164,6 +179,12 @@ export class ColumnReader {
   step(): number {
     const value = this.natural();
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+  }
+
+  #atMost(most: number): number {
+    const count = this.natural();
+    if (count <= most) return count;
+    throw new RangeError(`Cannot read numbers: there must be at most ${most}: got ${count}`);
   }
 
   #value(): Value {
@@ -178,7 +199,7 @@ export class ColumnReader {
       case DOUBLE:
         return this.#nextDouble();
       case PARTS:
-        return Array.from({ length: this.natural() }, () => this.#nextDouble());
+        return Array.from({ length: this.count() }, () => this.#nextDouble());
       case BIG:
         return this.#big();
       case NULL:
@@ -205,7 +226,7 @@ export class ColumnReader {
   }
 
   #big(): bigint {
-    const head = this.natural();
+    const head = this.count();
     let value = 0n;
     for (let i = 0n; i < head >> 1; i++) value |= BigInt(this.natural()) << (32n * i);
     return head % 2 === 1 ? -value : value;
@@ -242,12 +263,8 @@ class Bytes {
     this.length += 8;
   }
 
-  /** Leaves nothing here; gives how many bytes there were. */
-  moveTo(target: Uint8Array, at: number): number {
-    target.set(this.#bytes.subarray(0, this.length), at);
-    const { length } = this;
-    this.length = 0;
-    return length;
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.length);
   }
 
   #grow(): void {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { encodeUpload, type Window } from "@service/core";
+import { encodeUpload, type Resource, type Window } from "@service/core";
 import { uploads } from "../core/testdata/arbitrary.ts";
 import { type Layout, NO_LAYOUT, packLayout, unpackLayout } from "./layout.ts";
 import { pack, strangersOf, unpack } from "./pack.ts";
@@ -34,6 +34,38 @@ Deno.test("a window comes back as it was, whatever its layout knows of it", () =
       assert.deepEqual(unpack(partly.body, { layout: foreign, from_ns, to_ns }), expected);
     }),
     { numRuns: RUNS },
+  );
+});
+
+Deno.test("a window that cannot be packed leaves nothing to the next", () => {
+  fc.assert(
+    fc.property(uploads, uploads, ({ window }, { window: other }) => {
+      const layout = NO_LAYOUT.with(strangersOf(window, NO_LAYOUT));
+      const { body } = pack(window, layout, { deflate: false });
+      const broken = { ...other, resources: new Map([["", null as unknown as Resource]]) };
+      assert.throws(() => pack(broken, layout, { deflate: false }));
+      assert.deepEqual(pack(window, layout, { deflate: false }).body, body);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("bytes that nobody packed are read to an end, or refused", () => {
+  fc.assert(
+    fc.property(uploads, fc.nat(), fc.nat(255), ({ window }, at, byte) => {
+      const { from_ns, to_ns } = window;
+      const layout = NO_LAYOUT.with(strangersOf(window, NO_LAYOUT));
+      const { body } = pack(window, layout, { deflate: false });
+      body[1 + at % (body.length - 1)] = byte;
+      let read: Window;
+      try {
+        read = unpack(body, { layout, from_ns, to_ns });
+      } catch {
+        return;
+      }
+      assert(read.series.size <= layout.seriesKeys.length);
+    }),
+    { numRuns: 500 },
   );
 });
 
