@@ -119,6 +119,16 @@ export class OpenDatabase implements Database {
   }
 }
 
+/** What `create` makes of a database: shared by all who work with it, and gone with it. */
+export function perDatabase<T>(create: (db: Database) => T): (db: Database) => T {
+  const made = new WeakMap<Database, T>();
+  return ({ itself: db }) => {
+    let one = made.get(db);
+    if (one === undefined) made.set(db, one = create(db));
+    return one;
+  };
+}
+
 /** The statement with those of `args` that it names: a server refuses further ones. */
 export function statement(sql: string, args: Record<string, InValue | undefined>): InStatement {
   let names = namesIn.get(sql);

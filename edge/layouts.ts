@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/client";
 import type { Window } from "@service/core";
-import { type Database, statement } from "./database.ts";
+import { type Database, perDatabase, statement } from "./database.ts";
 import {
   type Identities,
   identityKeys,
@@ -120,14 +120,8 @@ export class Layouts {
   }
 }
 
-/** The layouts of a database, shared by all who work with it and gone with it. */
-export function layoutsOf({ itself: db }: Database): Layouts {
-  let layouts = layoutsByDatabase.get(db);
-  if (!layouts) layoutsByDatabase.set(db, layouts = new Layouts(db));
-  return layouts;
-}
-
-const layoutsByDatabase = new WeakMap<Database, Layouts>();
+/** The layouts of a database. */
+export const layoutsOf: (db: Database) => Layouts = perDatabase((db) => new Layouts(db));
 
 /** The statements that store a layout which the database may lack, for the instance `args` name. */
 export function storingLayout(

@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/client";
 import { absorb, type Window } from "@service/core";
-import { type Database, statement } from "./database.ts";
+import { type Database, perDatabase, statement } from "./database.ts";
 import { type InstanceName, layoutsOf, type PackedWindow } from "./layouts.ts";
 import { spanEnd, spanNs } from "./levels.ts";
 
@@ -100,14 +100,8 @@ export class Minutes {
   }
 }
 
-/** The open minutes of a database, shared by all who work with it and gone with it. */
-export function minutesOf({ itself: db }: Database): Minutes {
-  let minutes = minutesByDatabase.get(db);
-  if (!minutes) minutesByDatabase.set(db, minutes = new Minutes(db));
-  return minutes;
-}
-
-const minutesByDatabase = new WeakMap<Database, Minutes>();
+/** The open minutes of a database. */
+export const minutesOf: (db: Database) => Minutes = perDatabase((db) => new Minutes(db));
 
 /** The statement that stores the roll-up of a minute, if it is made of what is stored. */
 export function storingMinute(

@@ -53,8 +53,8 @@ static int fork_and_exit(void) {
     return failed;
 }
 
-/* As fork_and_exit, from a process that had CUDA loaded but not begun: the child begins. */
-static int fork_before_init(void) {
+/* A child that begins with CUDA, of a process that had it loaded but not begun. */
+static pid_t fork_worker(void) {
     load();
     pid_t child = fork();
     if (child == 0) {
@@ -63,7 +63,12 @@ static int fork_before_init(void) {
         close_books();
         exit(0);
     }
-    int failed = wait_for_child(child);
+    return child;
+}
+
+/* As fork_and_exit, from a process that had CUDA loaded but not begun: the child begins. */
+static int fork_before_init(void) {
+    int failed = wait_for_child(fork_worker());
     start();
     some_work();
     close_books();
@@ -201,14 +206,7 @@ static int exit_during_start(void) {
 
 /* A child that nobody waits for until the test says so. */
 static int zombie(void) {
-    load();
-    pid_t child = fork();
-    if (child == 0) {
-        start();
-        some_work();
-        close_books();
-        exit(0);
-    }
+    pid_t child = fork_worker();
     wait_for_gate();
     return wait_for_child(child);
 }

@@ -1,5 +1,8 @@
 /** Disks that fail at an exact point: a library that is preloaded into what writes to them. */
 
+import { type Ledger, range } from "./ledger.ts";
+import { nextChange } from "./table.ts";
+
 const SOURCE = new URL("./disk.c", import.meta.url).pathname;
 const FLAGS = [
   "-std=c11",
@@ -51,4 +54,34 @@ export async function faultyDisk(path: string): Promise<FaultyDisk | null> {
     left: () => new Int32Array(Deno.readFileSync(control).buffer)[1]!,
     [Symbol.asyncDispose]: remove,
   };
+}
+
+/** An API whose database is on the disk; `revive` starts it where it has ended. */
+export interface OnDisk {
+  url: string;
+  revive: () => Promise<void>;
+}
+
+/** Fills the disk at one change after the other: what is stored is read meanwhile, and all is taken after. */
+export async function fillAtEachChange(
+  api: OnDisk,
+  disk: FaultyDisk,
+  newLedger: () => Ledger | Promise<Ledger>,
+): Promise<void> {
+  for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
+    const ledger = await newLedger();
+    await ledger.deliver(api, 0, api.revive);
+    disk.arm("full", change);
+    isOver = true;
+    for (const i of range(1, ledger.windows)) {
+      await ledger.deliver(api, i, async () => {
+        isOver = false;
+        await ledger.expectPrefix(api.url);
+        disk.arm("none");
+      });
+      await ledger.expectPrefix(api.url);
+    }
+    disk.arm("none");
+    await ledger.expectWhole(api.url);
+  }
 }

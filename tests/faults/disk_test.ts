@@ -3,7 +3,7 @@ import { temporaryFolder } from "../../edge/_storage.ts";
 import { newKey } from "../../edge/_testing.ts";
 import { openDatabases } from "../../edge/databases.ts";
 import { createProject } from "../../edge/projects.ts";
-import { type DiskAction, faultyDisk } from "./disk.ts";
+import { type DiskAction, type FaultyDisk, faultyDisk, fillAtEachChange } from "./disk.ts";
 import { firstVersion } from "./first_version.ts";
 import { Ledger, range } from "./ledger.ts";
 import { nextChange } from "./table.ts";
@@ -31,47 +31,22 @@ class OnFile implements AsyncDisposable {
 }
 
 Deno.test("an API that is killed at any change of its file loses and repeats nothing", async () => {
-  using folder = temporaryFolder();
-  await using disk = await faultyDisk(folder.path);
-  if (!disk) return;
-  await using api = new OnFile(folder.url, disk.env);
-  const key = await newKeyIn(folder.url);
-  await api.revive();
-  for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
-    const ledger = new Ledger({ key, start: START, windows: WINDOWS });
-    disk.arm(KILLS[change % 2]!, change);
-    for (const i of range(0, WINDOWS)) {
-      await ledger.deliver(api, i, api.revive);
-      await ledger.expectPrefix(api.url);
+  await onFaultyDisk(async (api, disk, newLedger) => {
+    for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
+      const ledger = newLedger();
+      disk.arm(KILLS[change % 2]!, change);
+      for (const i of range(0, WINDOWS)) {
+        await ledger.deliver(api, i, api.revive);
+        await ledger.expectPrefix(api.url);
+      }
+      isOver = disk.left() > 0;
+      await ledger.expectWhole(api.url);
     }
-    isOver = disk.left() > 0;
-    await ledger.expectWhole(api.url);
-  }
+  });
 });
 
 Deno.test("while its disk is full an API reads, takes nothing, and goes on after that", async () => {
-  using folder = temporaryFolder();
-  await using disk = await faultyDisk(folder.path);
-  if (!disk) return;
-  await using api = new OnFile(folder.url, disk.env);
-  const key = await newKeyIn(folder.url);
-  await api.revive();
-  for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
-    const ledger = new Ledger({ key, start: START, windows: WINDOWS });
-    await ledger.deliver(api, 0, api.revive);
-    disk.arm("full", change);
-    isOver = true;
-    for (const i of range(1, WINDOWS)) {
-      await ledger.deliver(api, i, async () => {
-        isOver = false;
-        await ledger.expectPrefix(api.url);
-        disk.arm("none");
-      });
-      await ledger.expectPrefix(api.url);
-    }
-    disk.arm("none");
-    await ledger.expectWhole(api.url);
-  }
+  await onFaultyDisk(fillAtEachChange);
 });
 
 Deno.test("an API that is killed at any change of a migration brings all rows over", async () => {
@@ -95,6 +70,19 @@ Deno.test("an API that is killed at any change of a migration brings all rows ov
     await ledger.expectWhole(api.url);
   }
 });
+
+/** Runs a test of an API on a file, where there can be a disk that fails. */
+async function onFaultyDisk(
+  test: (api: OnFile, disk: FaultyDisk, newLedger: () => Ledger) => Promise<void>,
+): Promise<void> {
+  using folder = temporaryFolder();
+  await using disk = await faultyDisk(folder.path);
+  if (!disk) return;
+  await using api = new OnFile(folder.url, disk.env);
+  const key = await newKeyIn(folder.url);
+  await api.revive();
+  await test(api, disk, () => new Ledger({ key, start: START, windows: WINDOWS }));
+}
 
 /** A key of a new project that has a file of its own. */
 async function newKeyIn(url: string): Promise<string> {

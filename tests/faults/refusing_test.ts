@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { freePort, hasServer } from "../../edge/_storage.ts";
-import { faultyDisk } from "./disk.ts";
+import { faultyDisk, fillAtEachChange } from "./disk.ts";
 import { Ledger, range } from "./ledger.ts";
 import { type Stack, startStack } from "./stack.ts";
-import { isWhole, nextChange } from "./table.ts";
+import { isWhole } from "./table.ts";
 
 const START = Math.floor(Date.now() / 1_000) - 1_003;
 const WINDOWS = 8;
@@ -46,22 +46,7 @@ Deno.test(
     await using disk = await faultyDisk("/dbs/default/data");
     if (!disk) return;
     await using stack = await startStack({ env: disk.env });
-    for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
-      const ledger = await newLedger(stack);
-      await ledger.deliver(stack, 0, stack.revive);
-      disk.arm("full", change);
-      isOver = true;
-      for (const i of range(1, WINDOWS)) {
-        await ledger.deliver(stack, i, async () => {
-          isOver = false;
-          await ledger.expectPrefix(stack.url);
-          disk.arm("none");
-        });
-        await ledger.expectPrefix(stack.url);
-      }
-      disk.arm("none");
-      await ledger.expectWhole(stack.url);
-    }
+    await fillAtEachChange(stack, disk, () => newLedger(stack));
   },
 );
 
