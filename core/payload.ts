@@ -2,6 +2,7 @@
 
 import type { Quantity } from "./sum.ts";
 import type { Tags } from "./tags.ts";
+import type { ErrorEntry, Resource } from "./window.ts";
 
 /** Newest sampled value in the window. */
 export interface GaugeStats {
@@ -69,34 +70,6 @@ export type Metric =
   | MetricOf<"counter", CounterStats>
   | MetricOf<"histogram", HistogramStats>
   | MetricOf<"profile", ProfileStats>;
-
-/** A warning or error of the workload, or of the profiler itself (2.3). */
-export interface ErrorEntry {
-  /** Severity. */
-  level: "warning" | "error";
-  /** What happened, in one text. */
-  message: string;
-  /** Traceback, or the empty string when there is none. */
-  exception: string;
-  /** Log time, epoch nanoseconds. */
-  log_ns: bigint;
-  /** Where it comes from, such as `process.pid`; absent when not known. */
-  tags?: Tags;
-}
-
-/** Something measured: a host, a process, a device (2.4). */
-export interface Resource {
-  /** Kind of resource: `host`, `process` or `device`. */
-  kind: string;
-  /** Tags that identify it among its kind, such as `device.uuid`; none for the host. */
-  tags: Tags;
-  /** What describes it, such as `device.name`. */
-  attributes: Tags;
-  /** Epoch seconds. */
-  first_seen_ts: number;
-  /** Epoch seconds. */
-  last_seen_ts: number;
-}
 
 /** What both `/signals` endpoints answer (2.1). */
 export interface Signals {

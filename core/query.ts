@@ -1,6 +1,6 @@
 /** Query parameters, read one by one: what both `/signals` endpoints take and refuse alike. */
 
-import { type Faults, refuse } from "./refusal.ts";
+import { type Faults, refuse } from "./problem.ts";
 import type { Selection } from "./snapshot.ts";
 import { nsFromSeconds } from "./time.ts";
 

@@ -2,10 +2,10 @@
 
 import { binQuantile } from "./bins.ts";
 import { boundsQuantile } from "./bounds.ts";
-import type { HistogramStats, Metric, ProfileStats, Resource, Signals } from "./payload.ts";
+import type { HistogramStats, Metric, ProfileStats, Signals } from "./payload.ts";
 import { quantity, rounded } from "./sum.ts";
 import { type Tags, tagsKey } from "./tags.ts";
-import type { HistogramSeries, ProfileSeries, Series, Window } from "./window.ts";
+import type { HistogramSeries, ProfileSeries, Resource, Series, Window } from "./window.ts";
 
 /** Who answers, for which instance, and which part of the window. */
 export interface SnapshotOptions {

@@ -6,7 +6,6 @@
 import { type Bins, count } from "./bins.ts";
 import { addBounds, type Bounds } from "./bounds.ts";
 import { MAX_ERRORS } from "./limits.ts";
-import type { ErrorEntry, Resource } from "./payload.ts";
 import { addSums, type Quantity, type Sum } from "./sum.ts";
 import { type Tags, tagsKey } from "./tags.ts";
 
@@ -67,6 +66,34 @@ export interface FrameSum {
 
 /** What one source measured under one identity in one window. */
 export type Series = GaugeSeries | CounterSeries | HistogramSeries | ProfileSeries;
+
+/** A warning or error of the workload, or of the profiler itself (2.3). */
+export interface ErrorEntry {
+  /** Severity. */
+  level: "warning" | "error";
+  /** What happened, in one text. */
+  message: string;
+  /** Traceback, or the empty string when there is none. */
+  exception: string;
+  /** Log time, epoch nanoseconds. */
+  log_ns: bigint;
+  /** Where it comes from, such as `process.pid`; absent when not known. */
+  tags?: Tags;
+}
+
+/** Something measured: a host, a process, a device (2.4). */
+export interface Resource {
+  /** Kind of resource: `host`, `process` or `device`. */
+  kind: string;
+  /** Tags that identify it among its kind, such as `device.uuid`; none for the host. */
+  tags: Tags;
+  /** What describes it, such as `device.name`. */
+  attributes: Tags;
+  /** Epoch seconds. */
+  first_seen_ts: number;
+  /** Epoch seconds. */
+  last_seen_ts: number;
+}
 
 /** What changed in `(from_ns, to_ns]`. */
 export interface Window {

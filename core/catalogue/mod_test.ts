@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { catalogue, describe } from "./catalogue.ts";
+import { catalogue, describe } from "./mod.ts";
 
 Deno.test("every metric has one entry, found by its name", () => {
   for (const entry of catalogue) assert.equal(describe(entry.name), entry);

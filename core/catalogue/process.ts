@@ -1,6 +1,6 @@
 /** Metrics of the workload's processes. */
 
-import type { CatalogueEntry } from "./catalogue.ts";
+import type { CatalogueEntry } from "./entry.ts";
 
 const tags = ["process.pid"];
 

@@ -1,6 +1,6 @@
 /** Metrics of GPU activity that the interface names. */
 
-import type { CatalogueEntry } from "./catalogue.ts";
+import type { CatalogueEntry } from "./entry.ts";
 
 const process = ["process.pid", "process.host_pid"];
 const activity = [...process, "device.uuid"];
@@ -55,18 +55,6 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
     meaning: "GPU time by kernel symbol on ROCm; samples are dispatches.",
     read: "Every dispatch by itself, always: those of graphs too. There is no mode gauge.",
     act: "As cuda_kernels_nanoseconds.",
-  },
-  {
-    name: "gpu_utilization_percent",
-    type: "gauge",
-    unit: "percent",
-    tags: ["device.uuid", "device.bus_id"],
-    meaning: "Share of the driver's last sampling period in which at least one kernel ran.",
-    read: "100 does not mean full: one small kernel at a time gives 100 too. It is the whole " +
-      "device, other processes included. Absent: the vendor's library could not be asked; 0: idle.",
-    act:
-      "Low: the GPU waits; look at processor, input and synchronizing. High: look at the kernels " +
-      "themselves, and at power and clocks.",
   },
   {
     name: "cuda_memcpy_bytes",

@@ -1,6 +1,6 @@
 /** Metrics of the profiler itself: what it could not see, and what it costs. */
 
-import type { CatalogueEntry } from "./catalogue.ts";
+import type { CatalogueEntry } from "./entry.ts";
 
 /** The catalogue's entries of the profiler. */
 export const PROFILER_METRICS: readonly CatalogueEntry[] = [

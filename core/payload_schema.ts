@@ -9,7 +9,6 @@ import {
 } from "./limits.ts";
 import type {
   CounterStats,
-  ErrorEntry,
   Frame,
   GaugeStats,
   HistogramStats,
@@ -18,7 +17,6 @@ import type {
   Metric,
   Problem,
   ProfileStats,
-  Resource,
   Signals,
 } from "./payload.ts";
 import {
@@ -34,10 +32,11 @@ import {
   text,
   variants,
   whole,
-} from "./shape.ts";
+} from "./schema.ts";
 import type { Quantity } from "./sum.ts";
 import { LAST_NS, tsFromNs } from "./time.ts";
 import type { Tags } from "./tags.ts";
+import type { ErrorEntry, Resource } from "./window.ts";
 
 /** A metric's, frame's or kind's name. */
 export const name: Shape<string> = text({ min: 1, max: MAX_NAME_LENGTH });

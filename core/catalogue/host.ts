@@ -1,6 +1,6 @@
 /** Metrics of the host. */
 
-import type { CatalogueEntry } from "./catalogue.ts";
+import type { CatalogueEntry } from "./entry.ts";
 
 /** The catalogue's entries of the host: read once a second from `/proc`. */
 export const HOST_METRICS: readonly CatalogueEntry[] = [
