@@ -33,8 +33,8 @@ async function sources(room: string): Promise<SourceFile[]> {
 /** What files of each room may import: paths of the repository, and packages. */
 const ALLOWED: Record<string, RegExp> = {
   core: /^core\//,
-  local: /^(local\/|deno\.json$|@service\/core$|node:)/,
-  edge: /^(edge\/|@service\/core$|node:|hono(\/|$)|@libsql\/|libsql$)/,
+  local: /^(local\/|deno\.json$|@service\/core(\/|$)|node:)/,
+  edge: /^(edge\/|@service\/core(\/|$)|node:|hono(\/|$)|@libsql\/|libsql$)/,
 };
 
 for (const [room, allowed] of Object.entries(ALLOWED)) {
