@@ -38,31 +38,37 @@ export interface Product {
 /** What is built. */
 export const PRODUCTS: Record<string, Product> = {
   "service-supervisor": {
-    sources: ["supervisor.c", "pump.c", "ring.c", "start.c", "terminal.c"],
+    sources: [
+      "supervisor/main.c",
+      "supervisor/processes.c",
+      "supervisor/pump.c",
+      "supervisor/ring.c",
+      "supervisor/terminal.c",
+    ],
     flags: ["-s"],
     ways: [["-static", "-Wl,--fatal-warnings"], []],
     musl: true,
   },
   "libservice.so": {
     sources: [
-      "buffers.c",
-      "busy.c",
-      "capture.c",
-      "cupti_library.c",
-      "devices.c",
-      "durations.c",
-      "graph_ids.c",
-      "graph_shape.c",
-      "graphs.c",
-      "injection.c",
-      "records.c",
-      "segment.c",
-      "segment_ask.c",
-      "segment_file.c",
-      "segment_tables.c",
-      "service.c",
-      "symbols.c",
-      "waits.c",
+      "activity/busy.c",
+      "activity/device_names.c",
+      "activity/durations.c",
+      "activity/symbols.c",
+      "cuda/buffers.c",
+      "cuda/graph_ids.c",
+      "cuda/graph_shape.c",
+      "cuda/graphs.c",
+      "cuda/injection.c",
+      "cuda/library.c",
+      "cuda/records.c",
+      "cuda/subscription.c",
+      "cuda/waits.c",
+      "exec.c",
+      "segment/ask.c",
+      "segment/file.c",
+      "segment/segment.c",
+      "segment/tables.c",
     ],
     flags: GUEST,
     ways: [[INLINE_ATOMICS, ...OLD_HOMES], OLD_HOMES, []],
@@ -126,10 +132,15 @@ function isThere(compiler: string): boolean {
   }
 }
 
-function newestSource(): number {
-  const names = Array.from(Deno.readDirSync(HERE), ({ name }) => name);
-  const sources = names.filter((name) => /\.[ch]$|^build\.ts$/.test(name));
-  return Math.max(...sources.map((name) => modified(HERE + name)));
+/** When a source below `folder`, or the build itself, last changed, in ms since the epoch. */
+export function newestSource(folder = HERE): number {
+  let newest = 0;
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    const path = `${folder}${name}`;
+    if (isDirectory && path !== BUILD) newest = Math.max(newest, newestSource(`${path}/`));
+    else if (/\.[ch]$|^build\.ts$/.test(name)) newest = Math.max(newest, modified(path));
+  }
+  return newest;
 }
 
 function modified(path: string): number {

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../local/_testing.ts";
-import { ARCHITECTURES, compile, compilerFor, type Product, PRODUCTS } from "./build.ts";
+import {
+  ARCHITECTURES,
+  compile,
+  compilerFor,
+  newestSource,
+  type Product,
+  PRODUCTS,
+} from "./build.ts";
 
 /** The oldest glibc in whose processes the library must load. */
 const FLOOR = [2, 28];
@@ -108,6 +115,17 @@ Deno.test("a product that does not compile is explained in the compiler's words"
   const options = { compilers: [compiler], output };
   await assert.rejects(compile({ ...LIBRARY, sources: ["none.c"] }, options), /none\.c/);
   assert.deepEqual(Array.from(Deno.readDirSync(directory.path)), []);
+});
+
+Deno.test("a change in any room is newer than what was built before", async () => {
+  await using directory = await temporaryDirectory();
+  const rooms = `${directory.path}/a/b`;
+  await Deno.mkdir(rooms, { recursive: true });
+  for (const [name, time_ms] of [["../c.c", 1000], ["d.h", 3000], ["notes", 9000]] as const) {
+    await Deno.writeTextFile(`${rooms}/${name}`, "");
+    await Deno.utime(`${rooms}/${name}`, new Date(time_ms), new Date(time_ms));
+  }
+  assert.equal(newestSource(`${directory.path}/`), 3000);
 });
 
 function highest(found: Iterable<RegExpMatchArray>): number[] {

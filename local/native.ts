@@ -82,7 +82,7 @@ function terminated(words: readonly (string | Uint8Array)[]): Uint8Array<ArrayBu
   return bytes;
 }
 
-/** Asks the writer of the segment at `path` for newer values; see `ffi/segment.h`. */
+/** Asks the writer of the segment at `path` for newer values; see `ffi/segment/segment.h`. */
 export type AskSegment = (path: string, taken: number) => number;
 
 /**

@@ -1,4 +1,4 @@
-/** Reader of the console ring that the supervisor writes; `ffi/ring.h` describes it. */
+/** Reader of the console ring that the supervisor writes; `ffi/supervisor/ring.h` describes it. */
 
 import type { ConsoleChunk, StreamNumber } from "./console.ts";
 

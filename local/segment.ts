@@ -1,4 +1,4 @@
-/** One process's segment: what it measured since it was last read. `ffi/segment.h` describes it. */
+/** One process's segment: what it measured since it was last read. `ffi/segment/segment.h` describes it. */
 
 import { addSums, type Bins, exact, type FrameSum, type Sum, type Tags } from "@service/core";
 import type { Gain, Recorder } from "./recorder.ts";

@@ -1,4 +1,4 @@
-/** Where things lie in a segment, as `ffi/segment.h` has it; checked like all that comes from outside. */
+/** Where things lie in a segment, as `ffi/segment/segment.h` has it; checked like all that comes from outside. */
 
 /** A segment that cannot be what its writer meant: nothing of it is read any more. */
 export class SegmentRefusal extends Error {

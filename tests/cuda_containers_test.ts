@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { readLocal, until } from "./stack.ts";
-import { compiler } from "./cuda/build.ts";
+import { compiler } from "./doubles/cuda/build.ts";
 import {
   assertExact,
   captureStates,
   isExact,
   runScenario,
   type ScenarioOptions,
-} from "./cuda/harness.ts";
+} from "./doubles/cuda/harness.ts";
 
 const PID_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"];
 

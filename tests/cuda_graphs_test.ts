@@ -3,7 +3,12 @@
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
 const SANITIZERS = ["", "address,undefined", "thread"];
 const HERE = new URL("./", import.meta.url).pathname;
-const SOURCES = ["cuda/graphs.c", "../ffi/graphs.c", "../ffi/graph_ids.c", "../ffi/graph_shape.c"];
+const SOURCES = [
+  "doubles/cuda/graphs.c",
+  "../ffi/cuda/graphs.c",
+  "../ffi/cuda/graph_ids.c",
+  "../ffi/cuda/graph_shape.c",
+];
 
 for (const sanitizer of SANITIZERS) {
   const name = `graph signatures hold${sanitizer && ` under -fsanitize=${sanitizer}`}`;

@@ -1,5 +1,5 @@
 /**
- * Holds `ffi/cupti.h` against real CUPTI headers and libraries, of every version that is found:
+ * Holds `ffi/cuda/cupti.h` against real CUPTI headers and libraries, of every version that is found:
  * `$CUPTI_HEADERS` (include directories, of CUDA too, separated by `:`; sets of them by `;`) and
  * `$CUPTI_LIBRARIES` (files), the toolkit of `$CUDA_HOME`, the wheels that python3 sees.
  */
@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 
 type Steps = Record<string, number>;
 
-const HERE = new URL("./cuda/", import.meta.url).pathname;
+const HERE = new URL("./doubles/cuda/", import.meta.url).pathname;
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
 const CUDA = Deno.env.get("CUDA_HOME") ?? "/usr/local/cuda";
 

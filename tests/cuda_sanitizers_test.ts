@@ -1,8 +1,8 @@
 /** The main scenarios with all of it under the compiler's sanitizers: workload, fakes and library. */
 
 import assert from "node:assert/strict";
-import { canWatch, compiler, type Sanitizer } from "./cuda/build.ts";
-import { assertExact, runScenario, type ScenarioOptions } from "./cuda/harness.ts";
+import { canWatch, compiler, type Sanitizer } from "./doubles/cuda/build.ts";
+import { assertExact, runScenario, type ScenarioOptions } from "./doubles/cuda/harness.ts";
 
 interface Watched extends ScenarioOptions {
   scenario: string;

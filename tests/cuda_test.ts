@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { temporaryDirectory } from "../local/_testing.ts";
 import type { Signals } from "@service/core";
 import { readLocal, until } from "./stack.ts";
-import { compiler, libraries, otherTool, type Toolkit, TOOLKITS } from "./cuda/build.ts";
-import * as harness from "./cuda/harness.ts";
+import { compiler, libraries, otherTool, type Toolkit, TOOLKITS } from "./doubles/cuda/build.ts";
+import * as harness from "./doubles/cuda/harness.ts";
 import {
   assertExact,
   booked,
@@ -13,7 +13,7 @@ import {
   frames,
   isExact,
   runScenario,
-} from "./cuda/harness.ts";
+} from "./doubles/cuda/harness.ts";
 
 const ALL = Object.keys(TOOLKITS) as Toolkit[];
 

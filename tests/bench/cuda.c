@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../ffi/buffers.h"
-#include "../../ffi/records.h"
-#include "../../ffi/segment.h"
+#include "../../ffi/cuda/buffers.h"
+#include "../../ffi/cuda/records.h"
+#include "../../ffi/segment/segment.h"
 
 #define RECORD 216u /* of CUPTI 13.0 */
 #define IN_BUFFER (BUFFER_SIZE / RECORD)

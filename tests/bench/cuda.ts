@@ -1,13 +1,14 @@
 /** What a kernel's record costs in the collector, and what it keeps of a hundred million of them. */
 
-import { compilerFor } from "../../ffi/build.ts";
+import { compilerFor, PRODUCTS } from "../../ffi/build.ts";
 import type { Row } from "./row.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 const FFI = new URL("../../ffi/", import.meta.url).pathname;
 /** The collector, but for what meets the driver. */
-const PARTS =
-  /^(buffers|busy|devices|durations|graph\w*|records|segment(?!_ask)\w*|symbols|waits)\.c$/;
+const PARTS = PRODUCTS["libservice.so"]!.sources.filter((path) =>
+  !/^exec|^segment\/ask|^cuda\/(injection|library|subscription)/.test(path)
+);
 /** As `ffi/build.ts` compiles it. */
 const FLAGS = ["-O2", "-g", "-std=gnu11", "-fvisibility=hidden"];
 
@@ -31,10 +32,7 @@ export async function benchCuda(directory: string): Promise<Row[]> {
   const compiler = compilerFor(Deno.build.arch);
   if (Deno.build.os !== "linux" || !compiler) return [];
   const program = `${directory}/cuda`;
-  const parts = Array.from(Deno.readDirSync(FFI), ({ name }) => name).filter((name) =>
-    PARTS.test(name)
-  );
-  const files = [...parts.map((name) => `${FFI}${name}`), `${HERE}cuda.c`];
+  const files = [...PARTS.map((path) => FFI + path), `${HERE}cuda.c`];
   await output(compiler, [...FLAGS, ...files, "-o", program, "-ldl", "-pthread"]);
   const rows: Row[] = [];
   for (const symbols of [1, 500, 4000]) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../ffi/cupti.h"
+#include "../../ffi/cuda/cupti.h"
 
 enum { BUFFER = 1 << 20, KERNEL_CORRELATION = 92, PRINTED_RECORDS = 40 };
 

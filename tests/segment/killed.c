@@ -2,7 +2,7 @@
  * every cell has the same number, so one that is not whole shows. Prints how many were read, of the living
  * and of the dead. */
 #define _GNU_SOURCE
-#include "../../ffi/segment.h"
+#include "../../ffi/segment/segment.h"
 
 #include <dirent.h>
 #include <fcntl.h>

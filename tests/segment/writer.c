@@ -8,7 +8,7 @@
  *   fork                                the child forgets the segment, and lives on for a while
  *   serve CELL                          from now on answers who asks; the cell gets the time each time */
 #define _GNU_SOURCE
-#include "../../ffi/segment.h"
+#include "../../ffi/segment/segment.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /** A process with a segment, told what to write. */
 
 const HERE = new URL("./", import.meta.url).pathname;
-const SEGMENT = ["segment", "segment_file", "segment_tables"].map((name) =>
-  new URL(`../../ffi/${name}.c`, import.meta.url).pathname
+const SEGMENT = ["segment", "file", "tables"].map((name) =>
+  new URL(`../../ffi/segment/${name}.c`, import.meta.url).pathname
 );
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
 

@@ -1,0 +1,51 @@
+/** The parts of the collector alone, in C, under the compiler's sanitizers. */
+
+import assert from "node:assert/strict";
+import { temporaryDirectory } from "../local/_testing.ts";
+import { compilerFor } from "./build.ts";
+
+const HERE = new URL("./", import.meta.url).pathname;
+// Warnings are for the build to find; the sanitizers have some of their own.
+const FLAGS = ["-std=gnu11", "-w", "-O1", "-g"];
+const SANITIZERS = ["address,undefined", "thread"];
+
+const SEGMENT = ["segment/segment.c", "segment/file.c", "segment/tables.c"];
+
+/** Test programs in C beside their files, and the sources that each is linked with. */
+const PROGRAMS: Record<string, string[]> = {
+  "activity/busy": ["activity/busy.c"],
+  "activity/durations": ["activity/durations.c", ...SEGMENT],
+  "cuda/buffers": ["cuda/buffers.c", ...SEGMENT],
+};
+
+const compiler = compilerFor(Deno.build.arch);
+
+for (const [name, sources] of Object.entries(PROGRAMS)) {
+  for (const sanitizers of SANITIZERS) {
+    Deno.test({
+      name: `${name} holds under -fsanitize=${sanitizers}`,
+      ignore: Deno.build.os !== "linux" || !compiler || !await canLink(sanitizers),
+      async fn() {
+        await using directory = await temporaryDirectory();
+        const program = `${directory.path}/program`;
+        const files = [...sources, `${name}_test.c`].map((file) => HERE + file);
+        const flags = [...FLAGS, `-fsanitize=${sanitizers}`, "-pthread"];
+        assert.equal(await said(compiler!, [...flags, ...files, "-o", program]), "");
+        assert.equal(await said(program, [`${directory.path}/a/b`]), "");
+      },
+    });
+  }
+}
+
+/** What a program says, and its code where that is not 0. */
+async function said(program: string, args: string[]): Promise<string> {
+  const { code, stderr } = await new Deno.Command(program, { args }).output();
+  return new TextDecoder().decode(stderr) + (code === 0 ? "" : `exit code ${code}`);
+}
+
+async function canLink(sanitizers: string): Promise<boolean> {
+  await using directory = await temporaryDirectory();
+  await Deno.writeTextFile(`${directory.path}/a.c`, "int main(void) { return 0; }");
+  const args = [`-fsanitize=${sanitizers}`, `${directory.path}/a.c`, "-o", `${directory.path}/a`];
+  return await said(compiler!, args) === "" && await said(`${directory.path}/a`, []) === "";
+}

@@ -1,0 +1,146 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "parts.h"
+
+/* Powers of two, and never more than three quarters full. */
+#define NAME_SLOTS (1u << 16)
+#define CELL_SLOTS (1u << 15)
+
+#define OTHER "(other)"
+#define HASH_DIGITS 16
+
+_Static_assert(SEGMENT_CELLS <= CELL_SLOTS / 4 * 3, "cells are found by their hash");
+
+static uint32_t name_slots[NAME_SLOTS]; /* places */
+static uint32_t name_count;
+static uint32_t cell_slots[CELL_SLOTS]; /* cells + 1 */
+static uint32_t cells_of[SEGMENT_SERIES];
+static uint32_t other_name;
+
+void segment_tables_begin(void) {
+    memset(name_slots, 0, sizeof name_slots);
+    memset(cell_slots, 0, sizeof cell_slots);
+    memset(cells_of, 0, sizeof cells_of);
+    name_count = 0;
+    other_name = segment_name(OTHER, strlen(OTHER));
+}
+
+/* ---- Names ---- */
+
+static uint64_t hash(const char *text, size_t length) {
+    uint64_t value = 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t i = 0; i < length; i++) value = (value ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return value ^ value >> 32;
+}
+
+static bool is_name(uint32_t place, const char *text, size_t length) {
+    const char *name = segment_at(NAMES_AT + place);
+    uint32_t size;
+    memcpy(&size, name, sizeof size);
+    return size == length && memcmp(name + sizeof size, text, length) == 0;
+}
+
+static uint32_t append_name(const char *text, size_t length) {
+    uint32_t place = segment->name_bytes, size = (uint32_t)length;
+    uint32_t taken = (uint32_t)((sizeof size + length + 3) & ~(size_t)3);
+    if (name_count >= NAME_SLOTS / 4 * 3 || taken > SEGMENT_SIZE - NAMES_AT - place) return 0;
+    char *name = segment_at(NAMES_AT + place);
+    memcpy(name, &size, sizeof size);
+    memcpy(name + sizeof size, text, length);
+    segment_set32(&segment->name_bytes, place + taken);
+    name_count++;
+    return place;
+}
+
+/* Cuts at the start of a character. */
+static size_t cut(const char *text, size_t length, char *out) {
+    size_t kept = SEGMENT_NAME_LENGTH - HASH_DIGITS;
+    while (kept > 0 && (text[kept] & 0xc0) == 0x80) kept--;
+    if (kept == 0) kept = SEGMENT_NAME_LENGTH - HASH_DIGITS;
+    memcpy(out, text, kept);
+    snprintf(out + kept, HASH_DIGITS + 1, "%016llx", (unsigned long long)hash(text, length));
+    return kept + HASH_DIGITS;
+}
+
+uint32_t segment_name(const char *text, size_t length) {
+    if (!segment) return 0;
+    char shorter[SEGMENT_NAME_LENGTH + 1];
+    if (length > SEGMENT_NAME_LENGTH) {
+        length = cut(text, length, shorter);
+        text = shorter;
+    }
+    uint32_t slot = (uint32_t)hash(text, length) % NAME_SLOTS;
+    for (; name_slots[slot] != 0; slot = (slot + 1) % NAME_SLOTS)
+        if (is_name(name_slots[slot], text, length)) return name_slots[slot];
+    return name_slots[slot] = append_name(text, length);
+}
+
+static uint32_t tags_name(const char *const tags[]) {
+    char text[SEGMENT_NAME_LENGTH];
+    size_t used = 0;
+    for (; tags && *tags; tags++) {
+        size_t length = strlen(*tags) + 1;
+        if (length > sizeof text - used) return 0;
+        memcpy(text + used, *tags, length);
+        used += length;
+    }
+    return segment_name(text, used);
+}
+
+/* ---- Series ---- */
+
+static struct segment_series *series_table(void) { return segment_at(SERIES_AT); }
+
+uint32_t segment_series(const char *metric, uint32_t type, const char *const tags[]) {
+    if (!segment) return SEGMENT_NONE;
+    bool tagged = tags && tags[0];
+    struct segment_series made = {segment_name(metric, strlen(metric)), 0, type, 0};
+    if (tagged) made.tags = tags_name(tags);
+    if (made.name == 0 || (tagged && made.tags == 0)) return SEGMENT_NONE;
+    uint32_t count = segment->series_count;
+    for (uint32_t i = 0; i < count; i++)
+        if (memcmp(&series_table()[i], &made, sizeof made) == 0) return i;
+    if (count == SEGMENT_SERIES) return SEGMENT_NONE;
+    series_table()[count] = made;
+    segment_set32(&segment->series_count, count + 1);
+    return count;
+}
+
+/* ---- Cells ---- */
+
+static struct segment_cell *cell_table(void) { return segment_at(CELLS_AT); }
+
+static uint32_t *find_cell(struct segment_cell cell) {
+    uint32_t slot = (cell.series * 0x9e3779b1u ^ cell.name * 0x85ebca6bu) >> 7 & (CELL_SLOTS - 1);
+    for (; cell_slots[slot] != 0; slot = (slot + 1) % CELL_SLOTS)
+        if (memcmp(&cell_table()[cell_slots[slot] - 1], &cell, sizeof cell) == 0) break;
+    return &cell_slots[slot];
+}
+
+/* A frame leaves room for the cell "(other)" of its profile, and of all profiles to come. */
+static bool has_room(struct segment_cell cell) {
+    uint32_t count = segment->cell_count;
+    if (series_table()[cell.series].type != SEGMENT_PROFILE || cell.name == other_name)
+        return count < SEGMENT_CELLS;
+    return cells_of[cell.series] < SEGMENT_SERIES_CELLS - 1 && count < SEGMENT_CELLS - SEGMENT_SERIES;
+}
+
+uint32_t segment_cell(uint32_t series, uint32_t name) {
+    if (!segment || series >= segment->series_count) return SEGMENT_NONE;
+    bool profile = series_table()[series].type == SEGMENT_PROFILE;
+    struct segment_cell cell = {series, profile && name == 0 ? other_name : name};
+    uint32_t *slot = find_cell(cell);
+    if (*slot == 0 && !has_room(cell)) {
+        if (!profile || cell.name == other_name) return SEGMENT_NONE;
+        return segment_cell(series, other_name);
+    }
+    if (*slot == 0) {
+        uint32_t count = segment->cell_count;
+        cell_table()[count] = cell;
+        cells_of[series]++;
+        *slot = count + 1;
+        segment_set32(&segment->cell_count, count + 1);
+    }
+    return *slot - 1;
+}

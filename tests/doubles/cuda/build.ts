@@ -1,0 +1,149 @@
+/** Compiles the fakes and the workload, once for each run of the tests. */
+
+import { PRODUCTS } from "../../../ffi/build.ts";
+
+const FFI = new URL("../../../ffi/", import.meta.url).pathname;
+const HERE = new URL("./", import.meta.url).pathname;
+const FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
+const SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"];
+
+/** Toolkits whose CUPTI there is a fake of, and the name of its library. */
+export const TOOLKITS = {
+  "11.8": "libcupti.so.11.8",
+  "12.1": "libcupti.so.12",
+  "12.4": "libcupti.so.12",
+  "12.8": "libcupti.so.12",
+  "13.0": "libcupti.so.13",
+} as const;
+export type Toolkit = keyof typeof TOOLKITS;
+
+/** What the compiler can watch a program with, all that is loaded into it too. */
+export type Sanitizer = "address,undefined" | "thread";
+
+/** Where a C compiler is, or `null`. */
+export const compiler: string | null = findCompiler();
+
+const made = new Map<string, Promise<string>>();
+let directory: string | undefined;
+
+/** Path of the program that runs scenarios. */
+export function workload(sanitizer?: Sanitizer): Promise<string> {
+  return once("workload", [folderOf(sanitizer)], async (path) => {
+    await compile(path, await sources("workload"), watchedBy(sanitizer));
+  });
+}
+
+/** Path of our own library, watched by a sanitizer: for a workload that is watched by it too. */
+export function watchedLibrary(sanitizer: Sanitizer): Promise<string> {
+  return once("libservice.so", [folderOf(sanitizer)], async (path) => {
+    const { sources } = PRODUCTS["libservice.so"]!;
+    // Warnings are for the build to find; the sanitizers have some of their own.
+    await compile(path, sources.map((name) => FFI + name), [
+      ...[...SHARED, ...watchedBy(sanitizer), "-w", "-include", `${FFI}glibc.h`],
+      ...["-Wl,-Bsymbolic", "-Wl,-z,nodelete"],
+    ]);
+  });
+}
+
+/** Whether programs can be linked with it, and run. */
+export async function canWatch(sanitizer: Sanitizer): Promise<boolean> {
+  try {
+    const program = await once("nothing", [folderOf(sanitizer)], async (path) => {
+      await Deno.writeTextFile(`${path}.c`, "int main(void) { return 0; }\n");
+      await compile(path, [`${path}.c`], watchedBy(sanitizer));
+    });
+    return (await new Deno.Command(program).output()).success;
+  } catch {
+    return false;
+  }
+}
+
+/** Without commas: the linker's flags are separated by them. */
+function folderOf(sanitizer: Sanitizer | undefined): string {
+  return sanitizer?.replace(",", "-") ?? "plain";
+}
+
+function watchedBy(sanitizer: Sanitizer | undefined): string[] {
+  return sanitizer ? [`-fsanitize=${sanitizer}`, "-fno-sanitize-recover=undefined"] : [];
+}
+
+/** Path of another tool that `CUDA_INJECTION64_PATH` can name. */
+export function otherTool(): Promise<string> {
+  return once("libtool.so", [], async (path) => {
+    await compile(path, [`${HERE}fake_tool.c`], SHARED);
+  });
+}
+
+/** A directory with a driver, and the CUPTI of a toolkit where one is named. */
+export async function libraries(toolkit: Toolkit | null, sanitizer?: Sanitizer): Promise<string> {
+  const folders = [folderOf(sanitizer), toolkit ?? "none"];
+  const flags = [...SHARED, ...watchedBy(sanitizer)];
+  await once("libcuda.so.1", folders, async (path) => {
+    const names = ["fake_cuda.c", "fake_cuda_graphs.c"].map((name) => HERE + name);
+    await compile(path, names, [...flags, "-Wl,-soname,libcuda.so.1"]);
+  });
+  if (toolkit) {
+    await once(TOOLKITS[toolkit], folders, (path) => compileCupti(path, { toolkit, flags }));
+  }
+  return [root(), ...folders].join("/");
+}
+
+async function compileCupti(
+  path: string,
+  { toolkit, flags }: { toolkit: Toolkit; flags: string[] },
+): Promise<void> {
+  const soname = TOOLKITS[toolkit];
+  const versions = `${path}.map`;
+  await Deno.writeTextFile(versions, `${soname} { global: cupti*; local: *; };\n`);
+  const [major, minor] = toolkit.split(".");
+  await compile(path, await sources("fake_cupti"), [
+    ...flags,
+    `-DFAKE_CUPTI=${major}${minor!.padStart(2, "0")}`,
+    `-Wl,-soname,${soname}`,
+    `-Wl,--version-script=${versions}`,
+  ]);
+}
+
+async function sources(prefix: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of Deno.readDir(HERE)) {
+    if (name.startsWith(prefix) && name.endsWith(".c")) names.push(HERE + name);
+  }
+  return names;
+}
+
+function once(name: string, folders: string[], make: (path: string) => Promise<void>) {
+  const path = [root(), ...folders, name].join("/");
+  const known = made.get(path);
+  if (known) return known;
+  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  const making = make(path).then(() => path);
+  made.set(path, making);
+  return making;
+}
+
+function root(): string {
+  if (directory) return directory;
+  const created = directory = Deno.makeTempDirSync({ prefix: "service-test-cuda-" });
+  globalThis.addEventListener("unload", () => Deno.removeSync(created, { recursive: true }));
+  return created;
+}
+
+async function compile(path: string, files: string[], flags: string[]): Promise<void> {
+  const args = [...FLAGS, ...flags, ...files, "-o", path];
+  const { success, stderr } = await new Deno.Command(compiler!, {
+    args: [...args, "-ldl", "-lpthread"],
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+}
+
+function findCompiler(): string | null {
+  for (const name of ["cc", "gcc", "clang"]) {
+    try {
+      if (new Deno.Command(name, { args: ["--version"] }).outputSync().success) return name;
+    } catch {
+      // Not this one.
+    }
+  }
+  return null;
+}

@@ -1,0 +1,228 @@
+/** Runs a scenario of the workload under `service-run`, and reads what the workload says of itself. */
+
+import assert from "node:assert/strict";
+import { decode, type Signals, signals } from "@service/core";
+import { temporaryDirectory } from "../../../local/_testing.ts";
+import { type Run, startRun } from "../../stack.ts";
+import { libraries, type Sanitizer, type Toolkit, watchedLibrary, workload } from "./build.ts";
+
+/** No scenario takes longer, or it hangs. */
+const PATIENCE_MS = 20_000;
+
+export interface ScenarioOptions {
+  /** Whose CUPTI is there; `null`: none. */
+  toolkit?: Toolkit | null;
+  env?: Record<string, string>;
+  flags?: string[];
+  /** A process of it begins with CUDA when the run is over: what it leaves is for the next run to remove. */
+  outlived?: boolean;
+  /** Words before the command. */
+  wrapper?: string[];
+  /** Watches the workload, the fakes and our library. */
+  sanitizer?: Sanitizer;
+  /** Runs beside it; {@linkcode Scene.openGate} lets the workload go on. */
+  during?: (scene: Scene) => Promise<void>;
+}
+
+/** A scenario that runs. */
+export interface Scene {
+  run: Run;
+  /** What each process has booked so far. */
+  books(): Promise<Books[]>;
+  openGate(): Promise<void>;
+}
+
+/** What one process says it has done: values by metric, device and frame. */
+export interface Books {
+  pid: string;
+  cells: Map<string, string>;
+}
+
+/** How a scenario ended. */
+export interface Outcome {
+  status: Deno.CommandStatus;
+  payload: Signals;
+  books: Books[];
+  directory: string;
+}
+
+/** Runs a scenario to its end; asserts that nothing was said, violated or left behind. */
+export async function runScenario(name: string, options: ScenarioOptions = {}): Promise<Outcome> {
+  await using directory = await temporaryDirectory();
+  const { toolkit = "13.0", during, sanitizer } = options;
+  const at = (file: string) => `${directory.path}/${file}`;
+  const command = [...options.wrapper ?? [], await workload(sanitizer), name];
+  if (sanitizer) command.unshift("env", `CUDA_INJECTION64_PATH=${await watchedLibrary(sanitizer)}`);
+  await using run = startRun(command, {
+    directory: directory.path,
+    flags: ["--listen-port", "0", ...options.flags ?? []],
+    env: {
+      SERVICE_DEBUG: during ? "1" : "",
+      SERVICE_SNAPSHOT_FILE: at("last.json"),
+      LD_LIBRARY_PATH: await libraries(toolkit, sanitizer),
+      CUDA_INJECTION64_PATH: "",
+      FAKE_VIOLATIONS: at("violations"),
+      WORKLOAD_EXPECTED: at("expected"),
+      ...during ? { WORKLOAD_GATE: at("gate") } : {},
+      ...options.env,
+    },
+  });
+  const hang = setTimeout(() => run.process.kill("SIGKILL"), PATIENCE_MS);
+  const books = () => readBooks(at("expected"));
+  const scene: Scene = { run, books, openGate: () => Deno.writeTextFile(at("gate"), "") };
+  const { status, stdout, stderr } = await (async () => {
+    await during?.(scene);
+    return await run.ended;
+  })().finally(() => clearTimeout(hang));
+  assert.equal(await readText(at("violations")), "", `${name}: what a tool may not do`);
+  assert.equal(stdout, "", name);
+  if (!during) assert.equal(stderr, "", name);
+  const payload = signals.check(decode(await Deno.readTextFile(at("last.json"))));
+  const instance = payload.context["instance.id"]!;
+  if (options.outlived) await removeSegments(instance);
+  await assertNothingLeft(instance);
+  return { status, payload, books: await books(), directory: directory.path };
+}
+
+async function removeSegments(instance: string): Promise<void> {
+  const path = `/dev/shm/service-${Deno.uid()}/${instance}`;
+  await Deno.remove(path, { recursive: true }).catch(() => {});
+}
+
+async function assertNothingLeft(instance: string): Promise<void> {
+  for await (const { name } of Deno.readDir("/dev/shm")) {
+    if (!name.startsWith("service-")) continue;
+    const path = `/dev/shm/${name}/${instance}`;
+    await assert.rejects(Deno.stat(path), Deno.errors.NotFound, `${path} is left`);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  return await Deno.readTextFile(path).catch(() => "");
+}
+
+async function readBooks(path: string): Promise<Books[]> {
+  const lines = (await readText(path)).split("\n").filter((line) => line.endsWith("}"));
+  return lines.map((line) => {
+    const { pid, booked } = JSON.parse(line) as {
+      pid: number;
+      booked: [string, number, string, string, string][];
+    };
+    const cells = new Map<string, string>();
+    for (const [metric, device, frame, a, b] of booked) {
+      cells.set(key(metric, device < 0 ? "" : uuid(device), frame), `${a} ${b}`);
+    }
+    return { pid: String(pid), cells };
+  });
+}
+
+/** What the fake driver says of a device, as NVML writes it. */
+export function uuid(device: number, prefix = "GPU-f0"): string {
+  return `${prefix}112233-4455-6677-8899-aabbccddee0${device}`;
+}
+
+function key(...parts: string[]): string {
+  return parts.join(" ");
+}
+
+/** Metrics that are compared as they are; `true`: present also where nothing is booked. */
+const COMPARED: Record<string, boolean> = {
+  cuda_kernels_nanoseconds: false,
+  cuda_memcpy_nanoseconds: false,
+  cuda_memset_nanoseconds: false,
+  cuda_sync_nanoseconds: false,
+  cuda_kernel_duration_nanoseconds: false,
+  gpu_busy_nanoseconds: false,
+  cuda_memcpy_bytes: false,
+  cuda_memset_bytes: false,
+  cuda_dropped_records_total: true,
+  cuda_invalid_records_total: true,
+  cuda_unidentified_graphs_total: true,
+};
+
+/** What the payload has of one process, as its books have it. */
+export function published(payload: Signals, pid: string): Map<string, string> {
+  const cells = new Map<string, string>();
+  for (const metric of payload.metrics) {
+    const { name, tags } = metric;
+    if (!(name in COMPARED) || tags["process.pid"] !== pid) continue;
+    const device = tags["device.uuid"] ?? "";
+    if (metric.type === "profile") {
+      for (const { name: frame, value, samples } of metric.stats.frames) {
+        cells.set(key(name, device, frame), `${value} ${samples}`);
+      }
+    } else if (metric.type === "histogram") {
+      const { sum, count, min, max } = metric.stats;
+      if (count === 0) continue;
+      cells.set(key(name, device, ""), `${sum} ${count}`);
+      cells.set(key("extremes", device, ""), `${min} ${max}`);
+    } else if (metric.type === "counter" && (metric.stats.total || COMPARED[name])) {
+      cells.set(key(name, device, tags["kind"] ?? ""), `${metric.stats.total} 0`);
+    }
+  }
+  return cells;
+}
+
+/** What the payload must have of one process: its books, without what only some tests compare. */
+export function due({ cells }: Books): Map<string, string> {
+  const due = new Map<string, string>();
+  for (const [name, always] of Object.entries(COMPARED)) {
+    if (always) due.set(key(name, "", ""), "0 0");
+  }
+  for (const [cell, value] of cells) {
+    if (!cell.startsWith("cuda_graphs_nanoseconds ")) due.set(cell, value);
+  }
+  return due;
+}
+
+/** Asserts that the payload has all that each process has booked, and nothing else. */
+export function assertExact(payload: Signals, books: Books[]): void {
+  for (const book of books) {
+    assert.deepEqual(differences(published(payload, book.pid), due(book)).slice(0, 10), []);
+  }
+}
+
+/** Whether it has. */
+export function isExact(payload: Signals, books: Books[]): boolean {
+  return books.every((book) => differences(published(payload, book.pid), due(book)).length === 0);
+}
+
+function differences(found: Map<string, string>, due: Map<string, string>): string[] {
+  const cells = new Set([...found.keys(), ...due.keys()]);
+  return [...cells].filter((cell) => found.get(cell) !== due.get(cell)).map((cell) =>
+    `${cell}: ${found.get(cell)} is not ${due.get(cell)}`
+  );
+}
+
+/** Frames of a profile of one process's devices: name, and `value samples`. */
+export function frames(payload: Signals, pid: string, name: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const metric of payload.metrics) {
+    if (metric.name !== name || metric.tags["process.pid"] !== pid) continue;
+    assert.equal(metric.type, "profile");
+    if (metric.type !== "profile") continue;
+    for (const frame of metric.stats.frames) {
+      found.set(frame.name, `${frame.value} ${frame.samples}`);
+    }
+  }
+  return found;
+}
+
+/** What the books have of one metric: frame, and `a b`. */
+export function booked({ cells }: Books, name: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [cell, value] of cells) {
+    const [metric, _device, frame] = cell.split(" ");
+    if (metric === name) found.set(frame!, value);
+  }
+  return found;
+}
+
+/** What is said about the capture in processes: value and reason. */
+export function captureStates(payload: Signals): string[] {
+  return payload.metrics.flatMap(({ name, tags, type, stats }) =>
+    name === "profiler_capture_state" && type === "gauge" && tags["process.pid"]
+      ? [`${stats.value} ${tags["reason"] ?? ""}`]
+      : []
+  );
+}
