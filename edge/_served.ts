@@ -1,7 +1,7 @@
 /** The hosted API as a program for tests: its clock is what each request says. */
 
 import { createApp } from "./app.ts";
-import { openDatabases } from "./databases.ts";
+import { openDatabases } from "./database/databases.ts";
 import { createService } from "./service.ts";
 import { readSettings } from "./settings.ts";
 

@@ -14,8 +14,8 @@ import {
   type Upload,
 } from "@service/core";
 import { createApp, type LogEntry } from "./app.ts";
-import type { Database } from "./database.ts";
-import { openDatabases } from "./databases.ts";
+import type { Database } from "./database/database.ts";
+import { openDatabases } from "./database/databases.ts";
 import type { Service } from "./handler.ts";
 import { createKey } from "./projects.ts";
 import { createService, type ServiceOptions } from "./service.ts";

@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { SECOND_NS } from "@service/core";
-import { type Databases, openDatabases } from "./databases.ts";
+import { type Databases, openDatabases } from "./database/databases.ts";
 import { durationNs } from "./duration.ts";
 import type { Quotas } from "./key_cache.ts";
 import type { Scope } from "./keys.ts";

@@ -4,7 +4,7 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { matchedRoutes } from "hono/route";
 import { addAdminRoutes } from "./admin_routes.ts";
-import { isFenced } from "./fence.ts";
+import { isFenced } from "./database/write_block.ts";
 import { answer, type Env, type Handler, type RequestContext, type Service } from "./handler.ts";
 import { health } from "./health.ts";
 import { ingest } from "./ingest.ts";

@@ -1,5 +1,5 @@
 import { refuse } from "@service/core";
-import type { Database } from "./database.ts";
+import type { Database } from "./database/database.ts";
 import type { RequestContext, RequestFacts, Service } from "./handler.ts";
 import type { KnownKey } from "./key_cache.ts";
 import type { Scope } from "./keys.ts";

@@ -3,8 +3,8 @@ import { encodeUpload } from "@service/core";
 import { runScript, startProcess } from "./_process.ts";
 import { hasServer, startServer, temporaryFolder } from "./_storage.ts";
 import { makeUpload, newInstanceId, startService } from "./_testing.ts";
-import { openDatabase } from "./database.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { openDatabase } from "./database/database.ts";
+import { MIGRATIONS } from "./database/migrations.ts";
 import { createProject } from "./projects.ts";
 
 const LONGEST_END_MS = 5_000;

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { encode } from "@service/core";
 import type { Context } from "hono";
-import type { Databases } from "./databases.ts";
+import type { Databases } from "./database/databases.ts";
 import type { InstanceRoom, Limits } from "./quotas.ts";
 import type { KeyCache } from "./key_cache.ts";
 import type { Scope } from "./keys.ts";

@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/client";
 import type { Window } from "@service/core";
-import { type Database, perDatabase, statement } from "./database.ts";
+import { type Database, perDatabase, statement } from "./database/database.ts";
 import {
   type Identities,
   identityKeys,

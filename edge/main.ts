@@ -1,7 +1,7 @@
 /** Serves the hosted API: `deno task edge`, and on Deno Deploy. */
 
 import { createApp, type LogEntry } from "./app.ts";
-import { type Databases, openDatabases } from "./databases.ts";
+import { type Databases, openDatabases } from "./database/databases.ts";
 import { maintain } from "./maintenance.ts";
 import { Metrics } from "./metrics.ts";
 import { places } from "./projects.ts";

@@ -1,6 +1,6 @@
 /** Brings all databases to the newest schema, before a new version serves from them. */
 
-import { openDatabases } from "./databases.ts";
+import { openDatabases } from "./database/databases.ts";
 import { places } from "./projects.ts";
 import { readSettings } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/client";
 import { absorb, type Window } from "@service/core";
-import { type Database, perDatabase, statement } from "./database.ts";
+import { type Database, perDatabase, statement } from "./database/database.ts";
 import { type InstanceName, layoutsOf, type PackedWindow } from "./layouts.ts";
 import { spanEnd, spanNs } from "./levels.ts";
 

@@ -13,13 +13,13 @@ import {
   startService,
   work,
 } from "./_testing.ts";
-import { openDatabase } from "./database.ts";
-import { BESIDE } from "./databases.ts";
-import { raise } from "./fence.ts";
+import { openDatabase } from "./database/database.ts";
+import { BESIDE } from "./database/databases.ts";
+import { raise } from "./database/write_block.ts";
 import { moveProject } from "./move.ts";
 import { createKey, createProject, listProjects } from "./projects.ts";
 import { DAY_NS, purge } from "./retention.ts";
-import { tablesOf } from "./tables.ts";
+import { tablesOf } from "./database/tables.ts";
 
 const START = NOW_TS - 100;
 const UPLOADERS = 4;

@@ -1,4 +1,4 @@
-import type { Databases } from "./databases.ts";
+import type { Databases } from "./database/databases.ts";
 import type { Service } from "./handler.ts";
 import { KeyCache } from "./key_cache.ts";
 import { Metrics } from "./metrics.ts";

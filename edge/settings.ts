@@ -1,5 +1,5 @@
 import { MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core";
-import { BESIDE } from "./databases.ts";
+import { BESIDE } from "./database/databases.ts";
 import type { Limits } from "./quotas.ts";
 
 /** How the hosted API runs. */

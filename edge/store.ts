@@ -1,6 +1,6 @@
 import type { Row } from "@libsql/client";
 import { SECOND_NS } from "@service/core";
-import { type Database, statement } from "./database.ts";
+import { type Database, statement } from "./database/database.ts";
 import { type PackedWindow, storingLayout } from "./layouts.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
 import { type PackedMinute, storingMinute } from "./minutes.ts";

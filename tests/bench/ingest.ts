@@ -5,7 +5,7 @@ import { createClient } from "@libsql/client";
 import { startProcess } from "../../edge/_process.ts";
 import { startServer } from "../../edge/_storage.ts";
 import { newKey } from "../../edge/_testing.ts";
-import { openDatabase } from "../../edge/database.ts";
+import { openDatabase } from "../../edge/database/database.ts";
 import { gzip } from "../../local/gzip.ts";
 import { load } from "./load.ts";
 import type { Row } from "./row.ts";

@@ -4,7 +4,7 @@ import { decode, encodeUpload, nsFromTs, type Signals, signals, type Upload } fr
 import { startProcess } from "../../edge/_process.ts";
 import { startServer } from "../../edge/_storage.ts";
 import { newKey } from "../../edge/_testing.ts";
-import { openDatabases } from "../../edge/databases.ts";
+import { openDatabases } from "../../edge/database/databases.ts";
 import { createProject } from "../../edge/projects.ts";
 import { gzip } from "../../local/gzip.ts";
 import type { Row } from "./row.ts";

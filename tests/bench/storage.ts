@@ -8,7 +8,7 @@ import { layoutsOf } from "../../edge/layouts.ts";
 import { rollUpClosed } from "../../edge/rollup.ts";
 import { storeWindow } from "../../edge/store.ts";
 import { ANY_LEVEL, TILING } from "../../edge/tiling.ts";
-import { statement } from "../../edge/database.ts";
+import { statement } from "../../edge/database/database.ts";
 import type { Row } from "./row.ts";
 import { dayWindow, samplesOf, START_TS, WINDOW_S } from "./storage_data.ts";
 

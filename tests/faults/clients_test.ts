@@ -3,7 +3,7 @@ import { decode, instanceList } from "@service/core";
 import { type ServerProcess, startProcess } from "../../edge/_process.ts";
 import { hasServer, startServer, temporaryFolder } from "../../edge/_storage.ts";
 import { newInstanceId, newKey } from "../../edge/_testing.ts";
-import { openDatabases } from "../../edge/databases.ts";
+import { openDatabases } from "../../edge/database/databases.ts";
 import { Ledger, range } from "./ledger.ts";
 import { isWhole } from "./table.ts";
 

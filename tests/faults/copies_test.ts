@@ -1,7 +1,7 @@
 import { type ServerProcess, startProcess } from "../../edge/_process.ts";
 import { hasServer, startServer, temporaryFolder } from "../../edge/_storage.ts";
 import { newKey } from "../../edge/_testing.ts";
-import { openDatabases } from "../../edge/databases.ts";
+import { openDatabases } from "../../edge/database/databases.ts";
 import { firstVersion } from "./first_version.ts";
 import { Ledger, range } from "./ledger.ts";
 import { isWhole } from "./table.ts";

@@ -1,7 +1,7 @@
 import { type ServerProcess, startProcess } from "../../edge/_process.ts";
 import { temporaryFolder } from "../../edge/_storage.ts";
 import { newKey } from "../../edge/_testing.ts";
-import { openDatabases } from "../../edge/databases.ts";
+import { openDatabases } from "../../edge/database/databases.ts";
 import { createProject } from "../../edge/projects.ts";
 import { type DiskAction, type FaultyDisk, faultyDisk, fillAtEachChange } from "./disk.ts";
 import { firstVersion } from "./first_version.ts";

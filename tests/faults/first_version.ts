@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { nsFromTs } from "@service/core";
-import { openDatabase } from "../../edge/database.ts";
+import { openDatabase } from "../../edge/database/database.ts";
 import { makeKey } from "../../edge/keys.ts";
-import { MIGRATIONS } from "../../edge/migrations.ts";
+import { MIGRATIONS } from "../../edge/database/migrations.ts";
 import { Ledger, range } from "./ledger.ts";
 
 /** Which windows are there, and where. */

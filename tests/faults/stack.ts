@@ -3,8 +3,8 @@
 import { type ServerProcess, startProcess } from "../../edge/_process.ts";
 import { type ServerOptions, startServer, type TestServer } from "../../edge/_storage.ts";
 import { newKey } from "../../edge/_testing.ts";
-import { type Database, openDatabase } from "../../edge/database.ts";
-import { migrate } from "../../edge/migrations.ts";
+import { type Database, openDatabase } from "../../edge/database/database.ts";
+import { migrate } from "../../edge/database/migrations.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 
 /** Processes that can be killed. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { hasServer, startServer, temporaryFolder } from "./_storage.ts";
+import { hasServer, startServer, temporaryFolder } from "../_storage.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate, MIGRATIONS } from "./migrations.ts";
 
@@ -29,7 +29,7 @@ Deno.test("several processes may migrate at once", async () => {
     await Deno.stdin.read(new Uint8Array(1));
     using db = await openDatabase({ url: ${JSON.stringify(folder.url)} });
     await migrate(db);`;
-  const config = new URL("./deno.json", import.meta.url).pathname;
+  const config = new URL("../deno.json", import.meta.url).pathname;
   const processes = Array.from({ length: 4 }, () =>
     new Deno.Command(Deno.execPath(), {
       args: ["eval", "--config", config, program],

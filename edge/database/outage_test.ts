@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { hasServer, startServer, temporaryFolder, testOnFile } from "./_storage.ts";
+import { hasServer, startServer, temporaryFolder, testOnFile } from "../_storage.ts";
 import {
   get,
   makeUpload,
@@ -12,10 +12,10 @@ import {
   send,
   startService,
   work,
-} from "./_testing.ts";
+} from "../_testing.ts";
 import { openDatabase } from "./database.ts";
 import { Databases } from "./databases.ts";
-import { createKey, createProject } from "./projects.ts";
+import { createKey, createProject } from "../projects.ts";
 
 const START = NOW_TS - 100;
 
