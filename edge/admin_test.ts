@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { runScript } from "./_process.ts";
-import { temporaryFolder } from "./_storage.ts";
-import { get, startService } from "./_testing.ts";
+import { runScript } from "./testing/process.ts";
+import { temporaryFolder } from "./testing/each_storage.ts";
+import { get, startService } from "./testing/api.ts";
 import { KNOWN_FOR_NS } from "./key_cache.ts";
 import { prefixOf } from "./keys.ts";
 

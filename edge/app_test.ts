@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { testOnFile } from "./_storage.ts";
-import { get, NOW_TS, refused } from "./_testing.ts";
+import { testOnFile } from "./testing/each_storage.ts";
+import { get, NOW_TS, refused } from "./testing/api.ts";
 
 testOnFile("health needs no key", async (service) => {
   for (const path of ["/health", "/health/"]) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { runScript, startProcess } from "./_process.ts";
-import { hasServer, startServer, temporaryFolder } from "./_storage.ts";
-import { makeUpload, newInstanceId, startService } from "./_testing.ts";
+import { runScript, startProcess } from "./testing/process.ts";
+import { hasServer, startServer, temporaryFolder } from "./testing/each_storage.ts";
+import { makeUpload, newInstanceId, startService } from "./testing/api.ts";
 import { openDatabase } from "./database/database.ts";
 import { MIGRATIONS } from "./database/migrations.ts";
 import { createProject } from "./projects.ts";

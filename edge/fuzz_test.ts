@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeUpload, type JsonSchema, MAX_TAGS } from "@service/core";
-import { assertDescribed, type Operation, paths } from "./_openapi.ts";
-import { testOnFile } from "./_storage.ts";
-import { ADMIN_TOKEN, makeUpload, NOW_TS, send, type TestService } from "./_testing.ts";
+import { assertDescribed, type Operation, paths } from "./testing/described.ts";
+import { testOnFile } from "./testing/each_storage.ts";
+import { ADMIN_TOKEN, makeUpload, NOW_TS, send, type TestService } from "./testing/api.ts";
 import { prefixOf } from "./keys.ts";
 import { openapi } from "./openapi.ts";
 import { createKey } from "./projects.ts";

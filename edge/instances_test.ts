@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { decode, type Instance, instanceList } from "@service/core";
-import { testOnEachStorage } from "./_storage.ts";
-import { get, newInstanceId, newKey, NOW_TS, refused, send, type TestService } from "./_testing.ts";
+import { testOnEachStorage } from "./testing/each_storage.ts";
+import {
+  get,
+  newInstanceId,
+  newKey,
+  NOW_TS,
+  refused,
+  send,
+  type TestService,
+} from "./testing/api.ts";
 
 const DAY = 86_400;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { encodeUpload, SECOND_NS } from "@service/core";
-import { temporaryFolder, testOnFile } from "./_storage.ts";
+import { temporaryFolder, testOnFile } from "./testing/each_storage.ts";
 import {
   get,
   makeUpload,
@@ -11,7 +11,7 @@ import {
   refused,
   send,
   startService,
-} from "./_testing.ts";
+} from "./testing/api.ts";
 import { KNOWN_FOR_NS } from "./key_cache.ts";
 import { listProjects, setQuotas } from "./projects.ts";
 import { BURST_SECONDS, RateLimit } from "./rate_limit.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { runScript, startProcess } from "./_process.ts";
-import { temporaryFolder } from "./_storage.ts";
-import { makeUpload, newInstanceId, startService } from "./_testing.ts";
+import { runScript, startProcess } from "./testing/process.ts";
+import { temporaryFolder } from "./testing/each_storage.ts";
+import { makeUpload, newInstanceId, startService } from "./testing/api.ts";
 
 async function newKeyAt(url: string): Promise<string> {
   using service = await startService(url);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { runScript, type ServerProcess, startProcess } from "./_process.ts";
-import { hasServer, startServer, temporaryFolder, testOnFile } from "./_storage.ts";
+import { runScript, type ServerProcess, startProcess } from "./testing/process.ts";
+import { hasServer, startServer, temporaryFolder, testOnFile } from "./testing/each_storage.ts";
 import {
   makeUpload,
   newInstanceId,
@@ -12,7 +12,7 @@ import {
   send,
   startService,
   work,
-} from "./_testing.ts";
+} from "./testing/api.ts";
 import { openDatabase } from "./database/database.ts";
 import { BESIDE } from "./database/databases.ts";
 import { raise } from "./database/write_block.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { assertDescribed, assertFits, checkOf, paths } from "./_openapi.ts";
-import { testOnFile } from "./_storage.ts";
-import { ADMIN_TOKEN, get, makeUpload, newInstanceId, NOW_TS, post } from "./_testing.ts";
+import { assertDescribed, assertFits, checkOf, paths } from "./testing/described.ts";
+import { testOnFile } from "./testing/each_storage.ts";
+import { ADMIN_TOKEN, get, makeUpload, newInstanceId, NOW_TS, post } from "./testing/api.ts";
 import { createApp } from "./app.ts";
 import { createKey } from "./projects.ts";
 

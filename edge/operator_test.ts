@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decode } from "@service/core";
-import { temporaryFolder, testOnFile } from "./_storage.ts";
+import { temporaryFolder, testOnFile } from "./testing/each_storage.ts";
 import {
   ADMIN_TOKEN,
   get,
@@ -11,7 +11,7 @@ import {
   send,
   startService,
   type TestService,
-} from "./_testing.ts";
+} from "./testing/api.ts";
 import { prefixOf } from "./keys.ts";
 
 const LIST = "/api/v1/instances";

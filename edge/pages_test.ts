@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decode, instanceList } from "@service/core";
-import { testOnEachStorage } from "./_storage.ts";
-import { get, newInstanceId, NOW_TS, refused, send, type TestService } from "./_testing.ts";
+import { testOnEachStorage } from "./testing/each_storage.ts";
+import { get, newInstanceId, NOW_TS, refused, send, type TestService } from "./testing/api.ts";
 
 interface Page {
   ids: string[];

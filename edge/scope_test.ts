@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { encodeUpload, SECOND_NS } from "@service/core";
-import { testOnEachStorage, testOnFile } from "./_storage.ts";
-import { get, makeUpload, newInstanceId, NOW_TS, post, refused, send } from "./_testing.ts";
+import { testOnEachStorage, testOnFile } from "./testing/each_storage.ts";
+import { get, makeUpload, newInstanceId, NOW_TS, post, refused, send } from "./testing/api.ts";
 import { KNOWN_FOR_NS } from "./key_cache.ts";
 import { prefixOf } from "./keys.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./projects.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ErrorEntry, MAX_ERRORS, nsFromTs, secondsFromNs, type Series } from "@service/core";
-import { testOnEachStorage } from "./_storage.ts";
+import { testOnEachStorage } from "./testing/each_storage.ts";
 import {
   get,
   newInstanceId,
@@ -10,7 +10,7 @@ import {
   send,
   type TestService,
   work,
-} from "./_testing.ts";
+} from "./testing/api.ts";
 import { DAY_NS } from "./retention.ts";
 import { VERSION } from "./version.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createClient } from "@libsql/client";
-import { temporaryFolder, testOnEachStorage } from "../_storage.ts";
+import { temporaryFolder, testOnEachStorage } from "../testing/each_storage.ts";
 import { openDatabase } from "./database.ts";
 
 Deno.test("a file is written ahead and synced, so that what is acknowledged stays", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { hasServer, startServer, temporaryFolder } from "../_storage.ts";
+import { hasServer, startServer, temporaryFolder } from "../testing/each_storage.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate, MIGRATIONS } from "./migrations.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { hasServer, startServer, temporaryFolder, testOnFile } from "../_storage.ts";
+import { hasServer, startServer, temporaryFolder, testOnFile } from "../testing/each_storage.ts";
 import {
   get,
   makeUpload,
@@ -12,7 +12,7 @@ import {
   send,
   startService,
   work,
-} from "../_testing.ts";
+} from "../testing/api.ts";
 import { openDatabase } from "./database.ts";
 import { Databases } from "./databases.ts";
 import { createKey, createProject } from "../projects.ts";

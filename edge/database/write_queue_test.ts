@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { InStatement, ResultSet } from "@libsql/client";
-import { testOnEachStorage } from "../_storage.ts";
+import { testOnEachStorage } from "../testing/each_storage.ts";
 import { WriteQueue } from "./write_queue.ts";
 
 Deno.test("writes that wait are done together, and each gets its own results", async () => {

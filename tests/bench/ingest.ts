@@ -2,9 +2,9 @@
 
 import { encodeUpload } from "@service/core";
 import { createClient } from "@libsql/client";
-import { startProcess } from "../../edge/_process.ts";
-import { startServer } from "../../edge/_storage.ts";
-import { newKey } from "../../edge/_testing.ts";
+import { startProcess } from "../../edge/testing/process.ts";
+import { startServer } from "../../edge/testing/each_storage.ts";
+import { newKey } from "../../edge/testing/api.ts";
 import { openDatabase } from "../../edge/database/database.ts";
 import { gzip } from "../../local/gzip.ts";
 import { load } from "./load.ts";

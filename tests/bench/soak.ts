@@ -1,9 +1,9 @@
 /** The hosted API with ten thousand live instances: latency, memory and size over minutes. */
 
 import { decode, encodeUpload, nsFromTs, type Signals, signals, type Upload } from "@service/core";
-import { startProcess } from "../../edge/_process.ts";
-import { startServer } from "../../edge/_storage.ts";
-import { newKey } from "../../edge/_testing.ts";
+import { startProcess } from "../../edge/testing/process.ts";
+import { startServer } from "../../edge/testing/each_storage.ts";
+import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { createProject } from "../../edge/projects.ts";
 import { gzip } from "../../local/gzip.ts";

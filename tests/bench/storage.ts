@@ -2,8 +2,8 @@
 
 import process from "node:process";
 import { SECOND_NS, secondsFromNs, type Window } from "@service/core";
-import { startServer } from "../../edge/_storage.ts";
-import { startService, type TestService } from "../../edge/_testing.ts";
+import { startServer } from "../../edge/testing/each_storage.ts";
+import { startService, type TestService } from "../../edge/testing/api.ts";
 import { layoutsOf } from "../../edge/layouts.ts";
 import { rollUpClosed } from "../../edge/rollup.ts";
 import { storeWindow } from "../../edge/store.ts";

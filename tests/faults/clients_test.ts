@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { decode, instanceList } from "@service/core";
-import { type ServerProcess, startProcess } from "../../edge/_process.ts";
-import { hasServer, startServer, temporaryFolder } from "../../edge/_storage.ts";
-import { newInstanceId, newKey } from "../../edge/_testing.ts";
+import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
+import { hasServer, startServer, temporaryFolder } from "../../edge/testing/each_storage.ts";
+import { newInstanceId, newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { Ledger, range } from "./ledger.ts";
 import { isWhole } from "./table.ts";

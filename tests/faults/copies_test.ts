@@ -1,6 +1,6 @@
-import { type ServerProcess, startProcess } from "../../edge/_process.ts";
-import { hasServer, startServer, temporaryFolder } from "../../edge/_storage.ts";
-import { newKey } from "../../edge/_testing.ts";
+import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
+import { hasServer, startServer, temporaryFolder } from "../../edge/testing/each_storage.ts";
+import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { firstVersion } from "./first_version.ts";
 import { Ledger, range } from "./ledger.ts";

@@ -1,6 +1,6 @@
-import { type ServerProcess, startProcess } from "../../edge/_process.ts";
-import { temporaryFolder } from "../../edge/_storage.ts";
-import { newKey } from "../../edge/_testing.ts";
+import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
+import { temporaryFolder } from "../../edge/testing/each_storage.ts";
+import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { createProject } from "../../edge/projects.ts";
 import { type DiskAction, type FaultyDisk, faultyDisk, fillAtEachChange } from "./disk.ts";

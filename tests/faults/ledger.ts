@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { decode, encodeUpload, nsFromTs, type Series, type Signals, signals } from "@service/core";
-import { makeUpload, newInstanceId } from "../../edge/_testing.ts";
+import { makeUpload, newInstanceId } from "../../edge/testing/api.ts";
 
 /** Where and how an instance reports. */
 export interface LedgerOptions {

@@ -1,4 +1,4 @@
-import { hasServer } from "../../edge/_storage.ts";
+import { hasServer } from "../../edge/testing/each_storage.ts";
 import { until } from "../stack.ts";
 import { Ledger, range } from "./ledger.ts";
 import { type Stack, startStack } from "./stack.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { freePort, hasServer } from "../../edge/_storage.ts";
+import { freePort, hasServer } from "../../edge/testing/each_storage.ts";
 import { faultyDisk, fillAtEachChange } from "./disk.ts";
 import { Ledger, range } from "./ledger.ts";
 import { type Stack, startStack } from "./stack.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { hasServer } from "../../edge/_storage.ts";
+import { hasServer } from "../../edge/testing/each_storage.ts";
 import { Ledger, range } from "./ledger.ts";
 import { startStack } from "./stack.ts";
 import { kills, nameOf } from "./table.ts";

@@ -1,8 +1,12 @@
 /** The hosted API over a database server, with a proxy between them: what a fault strikes, revived. */
 
-import { type ServerProcess, startProcess } from "../../edge/_process.ts";
-import { type ServerOptions, startServer, type TestServer } from "../../edge/_storage.ts";
-import { newKey } from "../../edge/_testing.ts";
+import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
+import {
+  type ServerOptions,
+  startServer,
+  type TestServer,
+} from "../../edge/testing/each_storage.ts";
+import { newKey } from "../../edge/testing/api.ts";
 import { type Database, openDatabase } from "../../edge/database/database.ts";
 import { migrate } from "../../edge/database/migrations.ts";
 import { type Proxy, startProxy } from "./proxy.ts";

@@ -1,9 +1,9 @@
 /** The hosted API as a program for tests: its clock is what each request says. */
 
-import { createApp } from "./app.ts";
-import { openDatabases } from "./database/databases.ts";
-import { createService } from "./service.ts";
-import { readSettings } from "./settings.ts";
+import { createApp } from "../app.ts";
+import { openDatabases } from "../database/databases.ts";
+import { createService } from "../service.ts";
+import { readSettings } from "../settings.ts";
 
 const settings = readSettings(Deno.env);
 let now_ns = 0n;

@@ -32,7 +32,7 @@ export const DEPLOY_DENO: { version: string; args: string[] } = {
 /** Starts `edge/main.ts` on a free port; resolves when it answers. */
 export async function startProcess(
   database_url: string,
-  { env = {}, like = "here", script = "./main.ts" }: ProcessOptions = {},
+  { env = {}, like = "here", script = "../main.ts" }: ProcessOptions = {},
 ): Promise<ServerProcess> {
   const program = new URL(script, import.meta.url).href;
   const [command, args] = like === "here" ? [Deno.execPath(), ["run", "-A"]] : [

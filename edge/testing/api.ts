@@ -13,13 +13,13 @@ import {
   signals,
   type Upload,
 } from "@service/core";
-import { createApp, type LogEntry } from "./app.ts";
-import type { Database } from "./database/database.ts";
-import { openDatabases } from "./database/databases.ts";
-import type { Service } from "./handler.ts";
-import { createKey } from "./projects.ts";
-import { createService, type ServiceOptions } from "./service.ts";
-import { readSettings } from "./settings.ts";
+import { createApp, type LogEntry } from "../app.ts";
+import type { Database } from "../database/database.ts";
+import { openDatabases } from "../database/databases.ts";
+import type { Service } from "../handler.ts";
+import { createKey } from "../projects.ts";
+import { createService, type ServiceOptions } from "../service.ts";
+import { readSettings } from "../settings.ts";
 
 /** When the clock of the tests stands, epoch seconds. */
 export const NOW_TS = 1_790_000_000;

