@@ -8,7 +8,7 @@ import { minutesOf } from "./minutes.ts";
 import { expectFewSeries, quotasOf } from "./quotas.ts";
 import { rollUpClosed } from "./rollup.ts";
 import { DIGEST_BYTES, storeWindow, type WindowToStore } from "./store.ts";
-import { uploadOf } from "./upload_text.ts";
+import { uploadOf } from "./format/fast_upload.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
 export const ingest: Handler = async (c, service) => {

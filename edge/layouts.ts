@@ -9,8 +9,8 @@ import {
   packLayout,
   type StoredLayout,
   unpackLayout,
-} from "./layout.ts";
-import { pack, strangersOf } from "./pack.ts";
+} from "./format/dictionary.ts";
+import { pack, strangersOf } from "./format/packed_window.ts";
 
 /** Identities that all layouts in memory may have together: some 100 MB. */
 const MAX_KNOWN = 400_000;

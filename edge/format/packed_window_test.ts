@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { encodeUpload, type Resource, type Window } from "@service/core";
-import { uploads } from "../core/testdata/arbitrary.ts";
-import { type Layout, NO_LAYOUT, packLayout, unpackLayout } from "./layout.ts";
-import { pack, strangersOf, unpack } from "./pack.ts";
+import { uploads } from "../../core/testdata/arbitrary.ts";
+import { type Layout, NO_LAYOUT, packLayout, unpackLayout } from "./dictionary.ts";
+import { pack, strangersOf, unpack } from "./packed_window.ts";
 
 const RUNS = 300;
 

@@ -18,7 +18,7 @@ import {
   uploadShape,
 } from "@service/core";
 import type { Buckets, FrameSum, Quantity, Tags } from "@service/core";
-import { NotThis, TextReader } from "./text_reader.ts";
+import { NotThis, TextReader } from "./_text_reader.ts";
 
 /** A series as its text begins, up to its values. */
 interface Known {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, encodeUpload, ShapeError, uploadShape } from "@service/core";
-import { uploads } from "../core/testdata/arbitrary.ts";
-import { uploadOf } from "./upload_text.ts";
+import { uploads } from "../../core/testdata/arbitrary.ts";
+import { uploadOf } from "./fast_upload.ts";
 
 function outcome(work: () => unknown): unknown {
   try {

@@ -17,8 +17,8 @@ import {
   type Layout,
   resourceIdentityOf,
   type SeriesIdentity,
-} from "./layout.ts";
-import { ColumnReader, ColumnWriter } from "./pack_columns.ts";
+} from "./dictionary.ts";
+import { ColumnReader, ColumnWriter } from "./columns.ts";
 
 /** First byte of a packed window. One that starts like gzip is an upload, as they once were stored. */
 const PLAIN = 2;
