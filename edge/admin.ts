@@ -3,10 +3,10 @@
 import { parseArgs } from "node:util";
 import { SECOND_NS } from "@service/core";
 import { type Databases, openDatabases } from "./database/databases.ts";
-import { durationNs } from "./duration.ts";
-import type { Quotas } from "./key_cache.ts";
-import type { Scope } from "./keys.ts";
-import { moveProject } from "./move.ts";
+import { durationNs } from "./tenancy/duration.ts";
+import type { Quotas } from "./tenancy/key_cache.ts";
+import type { Scope } from "./tenancy/keys.ts";
+import { moveProject } from "./move/move.ts";
 import {
   createKey,
   createProject,
@@ -16,7 +16,7 @@ import {
   rotateKey,
   SCOPES,
   setQuotas,
-} from "./projects.ts";
+} from "./tenancy/projects.ts";
 import { clock } from "./service.ts";
 import { placeOf, readSettings } from "./settings.ts";
 

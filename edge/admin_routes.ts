@@ -13,10 +13,10 @@ import {
   rotationBody,
 } from "./admin_shapes.ts";
 import { readBody } from "./body.ts";
-import { durationNs } from "./duration.ts";
+import { durationNs } from "./tenancy/duration.ts";
 import { answer, type Env, type RequestContext, type Service, sized } from "./handler.ts";
-import { isSecret } from "./keys.ts";
-import { moveProject } from "./move.ts";
+import { isSecret } from "./tenancy/keys.ts";
+import { moveProject } from "./move/move.ts";
 import {
   createKey,
   createProject,
@@ -25,7 +25,7 @@ import {
   revokeKey,
   rotateKey,
   setQuotas,
-} from "./projects.ts";
+} from "./tenancy/projects.ts";
 
 const MAX_BODY_BYTES = 65_536;
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { runScript } from "./testing/process.ts";
 import { temporaryFolder } from "./testing/each_storage.ts";
 import { get, startService } from "./testing/api.ts";
-import { KNOWN_FOR_NS } from "./key_cache.ts";
-import { prefixOf } from "./keys.ts";
+import { KNOWN_FOR_NS } from "./tenancy/key_cache.ts";
+import { prefixOf } from "./tenancy/keys.ts";
 
 Deno.test("a key is made, used, listed without its secret, and revoked", async () => {
   using folder = temporaryFolder();

@@ -1,8 +1,8 @@
 import { refuse } from "@service/core";
 import type { Database } from "./database/database.ts";
 import type { RequestContext, RequestFacts, Service } from "./handler.ts";
-import type { KnownKey } from "./key_cache.ts";
-import type { Scope } from "./keys.ts";
+import type { KnownKey } from "./tenancy/key_cache.ts";
+import type { Scope } from "./tenancy/keys.ts";
 import type { Metrics } from "./metrics.ts";
 import { RetryLater } from "./problem.ts";
 import type { RateLimit } from "./rate_limit.ts";

@@ -5,7 +5,7 @@ import { hasServer, startServer, temporaryFolder } from "./testing/each_storage.
 import { makeUpload, newInstanceId, startService } from "./testing/api.ts";
 import { openDatabase } from "./database/database.ts";
 import { MIGRATIONS } from "./database/migrations.ts";
-import { createProject } from "./projects.ts";
+import { createProject } from "./tenancy/projects.ts";
 
 const LONGEST_END_MS = 5_000;
 

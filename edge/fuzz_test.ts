@@ -4,9 +4,9 @@ import { encodeUpload, type JsonSchema, MAX_TAGS } from "@service/core";
 import { assertDescribed, type Operation, paths } from "./testing/described.ts";
 import { testOnFile } from "./testing/each_storage.ts";
 import { ADMIN_TOKEN, makeUpload, NOW_TS, send, type TestService } from "./testing/api.ts";
-import { prefixOf } from "./keys.ts";
+import { prefixOf } from "./tenancy/keys.ts";
 import { openapi } from "./openapi.ts";
-import { createKey } from "./projects.ts";
+import { createKey } from "./tenancy/projects.ts";
 
 const RUNS = 40;
 const LONGEST_MS = 1_000;

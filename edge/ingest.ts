@@ -5,7 +5,7 @@ import { authenticate, type Caller } from "./caller.ts";
 import { answer, type Handler, type RequestContext, type Service } from "./handler.ts";
 import { layoutsOf } from "./layouts.ts";
 import { minutesOf } from "./minutes.ts";
-import { expectFewSeries, quotasOf } from "./quotas.ts";
+import { expectFewSeries, quotasOf } from "./tenancy/quotas.ts";
 import { rollUpClosed } from "./rollup.ts";
 import { DIGEST_BYTES, storeWindow, type WindowToStore } from "./store.ts";
 import { uploadOf } from "./format/fast_upload.ts";

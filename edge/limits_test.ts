@@ -12,8 +12,8 @@ import {
   send,
   startService,
 } from "./testing/api.ts";
-import { KNOWN_FOR_NS } from "./key_cache.ts";
-import { listProjects, setQuotas } from "./projects.ts";
+import { KNOWN_FOR_NS } from "./tenancy/key_cache.ts";
+import { listProjects, setQuotas } from "./tenancy/projects.ts";
 import { BURST_SECONDS, RateLimit } from "./rate_limit.ts";
 
 const LIST = "/api/v1/instances";

@@ -4,7 +4,7 @@ import { createApp, type LogEntry } from "./app.ts";
 import { type Databases, openDatabases } from "./database/databases.ts";
 import { maintain } from "./maintenance.ts";
 import { Metrics } from "./metrics.ts";
-import { places } from "./projects.ts";
+import { places } from "./tenancy/projects.ts";
 import { clock, createService } from "./service.ts";
 import { readSettings, type Settings } from "./settings.ts";
 

@@ -12,7 +12,7 @@ import {
   startService,
   type TestService,
 } from "./testing/api.ts";
-import { prefixOf } from "./keys.ts";
+import { prefixOf } from "./tenancy/keys.ts";
 
 const LIST = "/api/v1/instances";
 const START = NOW_TS - 100;

@@ -1,8 +1,8 @@
 import type { Databases } from "./database/databases.ts";
 import type { Service } from "./handler.ts";
-import { KeyCache } from "./key_cache.ts";
+import { KeyCache } from "./tenancy/key_cache.ts";
 import { Metrics } from "./metrics.ts";
-import { InstanceRoom, type Limits } from "./quotas.ts";
+import { InstanceRoom, type Limits } from "./tenancy/quotas.ts";
 import { RateLimit } from "./rate_limit.ts";
 
 /** What a service works with. */

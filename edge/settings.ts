@@ -1,6 +1,6 @@
 import { MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core";
 import { BESIDE } from "./database/databases.ts";
-import type { Limits } from "./quotas.ts";
+import type { Limits } from "./tenancy/quotas.ts";
 
 /** How the hosted API runs. */
 export interface Settings {

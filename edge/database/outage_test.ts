@@ -15,7 +15,7 @@ import {
 } from "../testing/api.ts";
 import { openDatabase } from "./database.ts";
 import { Databases } from "./databases.ts";
-import { createKey, createProject } from "../projects.ts";
+import { createKey, createProject } from "../tenancy/projects.ts";
 
 const START = NOW_TS - 100;
 

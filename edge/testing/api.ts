@@ -17,7 +17,7 @@ import { createApp, type LogEntry } from "../app.ts";
 import type { Database } from "../database/database.ts";
 import { openDatabases } from "../database/databases.ts";
 import type { Service } from "../handler.ts";
-import { createKey } from "../projects.ts";
+import { createKey } from "../tenancy/projects.ts";
 import { createService, type ServiceOptions } from "../service.ts";
 import { readSettings } from "../settings.ts";
 

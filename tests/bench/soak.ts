@@ -5,7 +5,7 @@ import { startProcess } from "../../edge/testing/process.ts";
 import { startServer } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
-import { createProject } from "../../edge/projects.ts";
+import { createProject } from "../../edge/tenancy/projects.ts";
 import { gzip } from "../../local/gzip.ts";
 import type { Row } from "./row.ts";
 import { sampleWindow } from "./samples.ts";

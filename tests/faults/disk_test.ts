@@ -2,7 +2,7 @@ import { type ServerProcess, startProcess } from "../../edge/testing/process.ts"
 import { temporaryFolder } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
-import { createProject } from "../../edge/projects.ts";
+import { createProject } from "../../edge/tenancy/projects.ts";
 import { type DiskAction, type FaultyDisk, faultyDisk, fillAtEachChange } from "./disk.ts";
 import { firstVersion } from "./first_version.ts";
 import { Ledger, range } from "./ledger.ts";

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { nsFromTs } from "@service/core";
 import { openDatabase } from "../../edge/database/database.ts";
-import { makeKey } from "../../edge/keys.ts";
+import { makeKey } from "../../edge/tenancy/keys.ts";
 import { MIGRATIONS } from "../../edge/database/migrations.ts";
 import { Ledger, range } from "./ledger.ts";
 

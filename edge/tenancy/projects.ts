@@ -1,5 +1,5 @@
-import { type Database, statement } from "./database/database.ts";
-import { BESIDE, type Databases, type Place } from "./database/databases.ts";
+import { type Database, statement } from "../database/database.ts";
+import { BESIDE, type Databases, type Place } from "../database/databases.ts";
 import type { Quotas } from "./key_cache.ts";
 import { makeKey, type Scope } from "./keys.ts";
 

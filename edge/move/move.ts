@@ -1,9 +1,9 @@
-import type { Database } from "./database/database.ts";
-import type { Databases } from "./database/databases.ts";
-import { lower, raise, record, stopRecording } from "./database/write_block.ts";
-import { findProject } from "./projects.ts";
+import type { Database } from "../database/database.ts";
+import type { Databases } from "../database/databases.ts";
+import { lower, raise, record, stopRecording } from "../database/write_block.ts";
+import { findProject } from "../tenancy/projects.ts";
 import { clear, type Copy, copyAll, copyChanges, verify } from "./table_copy.ts";
-import { tablesOf } from "./database/tables.ts";
+import { tablesOf } from "../database/tables.ts";
 
 /** Which project goes where. */
 export interface MoveOptions {

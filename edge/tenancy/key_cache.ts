@@ -1,6 +1,6 @@
 import { SECOND_NS } from "@service/core";
-import { type Database, statement } from "./database/database.ts";
-import type { Place } from "./database/databases.ts";
+import { type Database, statement } from "../database/database.ts";
+import type { Place } from "../database/databases.ts";
 import { isKey, prefixOf, type Scope } from "./keys.ts";
 
 /** A key that may be used, with its project. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { runScript, type ServerProcess, startProcess } from "./testing/process.ts";
-import { hasServer, startServer, temporaryFolder, testOnFile } from "./testing/each_storage.ts";
+import { runScript, type ServerProcess, startProcess } from "../testing/process.ts";
+import { hasServer, startServer, temporaryFolder, testOnFile } from "../testing/each_storage.ts";
 import {
   makeUpload,
   newInstanceId,
@@ -12,14 +12,14 @@ import {
   send,
   startService,
   work,
-} from "./testing/api.ts";
-import { openDatabase } from "./database/database.ts";
-import { BESIDE } from "./database/databases.ts";
-import { raise } from "./database/write_block.ts";
+} from "../testing/api.ts";
+import { openDatabase } from "../database/database.ts";
+import { BESIDE } from "../database/databases.ts";
+import { raise } from "../database/write_block.ts";
 import { moveProject } from "./move.ts";
-import { createKey, createProject, listProjects } from "./projects.ts";
-import { DAY_NS, purge } from "./retention.ts";
-import { tablesOf } from "./database/tables.ts";
+import { createKey, createProject, listProjects } from "../tenancy/projects.ts";
+import { DAY_NS, purge } from "../retention.ts";
+import { tablesOf } from "../database/tables.ts";
 
 const START = NOW_TS - 100;
 const UPLOADERS = 4;
@@ -122,7 +122,7 @@ Deno.test("under load through two processes, a move of servers loses no upload",
 
 async function moveUnderLoad(url: string, to: string): Promise<void> {
   const env = { SERVICE_DATABASE_URL: url };
-  const created = await runScript("./admin.ts", ["create-key", "--project", "p"], env);
+  const created = await runScript("../admin.ts", ["create-key", "--project", "p"], env);
   const key = created.stdout.trim();
   await using first = await startProcess(url);
   await using second = await startProcess(url);
@@ -143,7 +143,7 @@ async function moveUnderLoad(url: string, to: string): Promise<void> {
     return { instance_id, sent };
   }));
   await begun.promise;
-  const moved = await runScript("./admin.ts", ["move-project", "p", "--to", to], env);
+  const moved = await runScript("../admin.ts", ["move-project", "p", "--to", to], env);
   assert.deepEqual(moved, { code: 0, stdout: "", stderr: "" });
   isMoved = true;
   const instances = await uploading;

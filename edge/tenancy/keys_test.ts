@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { temporaryFolder, testOnEachStorage } from "./testing/each_storage.ts";
-import { get, post, refused, startService } from "./testing/api.ts";
+import { temporaryFolder, testOnEachStorage } from "../testing/each_storage.ts";
+import { get, post, refused, startService } from "../testing/api.ts";
 import { KNOWN_FOR_NS } from "./key_cache.ts";
 import { isKey, makeKey, prefixOf } from "./keys.ts";
 import { revokeKey } from "./projects.ts";

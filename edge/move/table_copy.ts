@@ -1,8 +1,8 @@
 /** Rows of a project from one database to another, whatever the tables. */
 
 import type { InStatement, InValue, Row } from "@libsql/client";
-import { type Database, statement } from "./database/database.ts";
-import { ofProject, type Table } from "./database/tables.ts";
+import { type Database, statement } from "../database/database.ts";
+import { ofProject, type Table } from "../database/tables.ts";
 
 /** Whose rows are copied, and where to. */
 export interface Copy {
