@@ -3,11 +3,11 @@ import { encode, refuse, ShapeError, type Upload } from "@service/core";
 import { readBody } from "./body.ts";
 import { authenticate, type Caller } from "./caller.ts";
 import { answer, type Handler, type RequestContext, type Service } from "./handler.ts";
-import { layoutsOf } from "./layouts.ts";
-import { minutesOf } from "./minutes.ts";
+import { layoutsOf } from "./windows/dictionaries.ts";
+import { minutesOf } from "./windows/open_minutes.ts";
 import { expectFewSeries, quotasOf } from "./tenancy/quotas.ts";
-import { rollUpClosed } from "./rollup.ts";
-import { DIGEST_BYTES, storeWindow, type WindowToStore } from "./store.ts";
+import { rollUpClosed } from "./windows/rollup.ts";
+import { DIGEST_BYTES, storeWindow, type WindowToStore } from "./windows/write.ts";
 import { uploadOf } from "./format/fast_upload.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */

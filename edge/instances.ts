@@ -9,11 +9,11 @@ import {
   secondsFromNs,
 } from "@service/core";
 import { authenticate } from "./caller.ts";
-import { type Cursor, cursor, cursorText } from "./cursor.ts";
+import { type Cursor, cursor, cursorText } from "./windows/cursor.ts";
 import { answer, type Handler } from "./handler.ts";
-import { INSTANCE_COLUMNS, listed, storedInstance } from "./instance.ts";
-import { DAY_NS } from "./retention.ts";
-import { type TagFilter, tagFilter } from "./tag_filter.ts";
+import { INSTANCE_COLUMNS, listed, storedInstance } from "./windows/instance.ts";
+import { DAY_NS } from "./windows/retention.ts";
+import { type TagFilter, tagFilter } from "./windows/tag_filter.ts";
 
 /** `GET /api/v1/instances`: those that ran in a time range, the newest first. */
 export const instances: Handler = async (c, service) => {

@@ -2,7 +2,7 @@
 
 import { createApp, type LogEntry } from "./app.ts";
 import { type Databases, openDatabases } from "./database/databases.ts";
-import { maintain } from "./maintenance.ts";
+import { maintain } from "./windows/maintenance.ts";
 import { Metrics } from "./metrics.ts";
 import { places } from "./tenancy/projects.ts";
 import { clock, createService } from "./service.ts";

@@ -14,10 +14,10 @@ import {
 import { authenticate } from "./caller.ts";
 import { entityTag, FINAL_CACHING, isFinal, matches } from "./etag.ts";
 import { answer, type Handler } from "./handler.ts";
-import { findInstance } from "./instance.ts";
-import { readWindow } from "./read.ts";
-import { retainedFrom } from "./retention.ts";
-import { spanOf } from "./span.ts";
+import { findInstance } from "./windows/instance.ts";
+import { readWindow } from "./windows/read.ts";
+import { retainedFrom } from "./windows/retention.ts";
+import { spanOf } from "./windows/span.ts";
 import { VERSION } from "./version.ts";
 
 /** `GET /api/v1/signals`: one instance's snapshot, from what it uploaded. */

@@ -18,7 +18,7 @@ import { BESIDE } from "../database/databases.ts";
 import { raise } from "../database/write_block.ts";
 import { moveProject } from "./move.ts";
 import { createKey, createProject, listProjects } from "../tenancy/projects.ts";
-import { DAY_NS, purge } from "../retention.ts";
+import { DAY_NS, purge } from "../windows/retention.ts";
 import { tablesOf } from "../database/tables.ts";
 
 const START = NOW_TS - 100;

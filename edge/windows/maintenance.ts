@@ -1,8 +1,8 @@
 import type { Row } from "@libsql/client";
 import { LAST_NS, SECOND_NS } from "@service/core";
-import { condense } from "./condense.ts";
-import { type Database, statement } from "./database/database.ts";
-import { IS_FENCED } from "./database/write_block.ts";
+import { condense } from "./downsample.ts";
+import { type Database, statement } from "../database/database.ts";
+import { IS_FENCED } from "../database/write_block.ts";
 import { lastSpanEnd, type Level, LEVELS, spanNs } from "./levels.ts";
 import { purge, retainedFrom } from "./retention.ts";
 import { rollUp } from "./rollup.ts";

@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/client";
 import { absorb, type Window } from "@service/core";
-import { type Database, perDatabase, statement } from "./database/database.ts";
-import { type InstanceName, layoutsOf, type PackedWindow } from "./layouts.ts";
+import { type Database, perDatabase, statement } from "../database/database.ts";
+import { type InstanceName, layoutsOf, type PackedWindow } from "./dictionaries.ts";
 import { spanEnd, spanNs } from "./levels.ts";
 
 /** The finest level of roll-ups. */

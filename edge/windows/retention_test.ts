@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { encodeUpload, nsFromTs } from "@service/core";
-import { testOnEachStorage, testOnFile } from "./testing/each_storage.ts";
+import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import {
   get,
   makeUpload,
@@ -11,7 +11,7 @@ import {
   refused,
   send,
   work,
-} from "./testing/api.ts";
+} from "../testing/api.ts";
 import { DAY_NS, purge, PURGE_ROWS } from "./retention.ts";
 
 const START = NOW_TS - 100;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Instance, type Tags, tsFromNs } from "@service/core";
 import type { Row } from "@libsql/client";
-import { type Database, statement } from "./database/database.ts";
+import { type Database, statement } from "../database/database.ts";
 
 /** An instance as it is stored. */
 export interface StoredInstance {

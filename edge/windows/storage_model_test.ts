@@ -13,8 +13,8 @@ import {
   snapshot,
   type Upload,
 } from "@service/core";
-import { testOnEachStorage } from "./testing/each_storage.ts";
-import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "./testing/api.ts";
+import { testOnEachStorage } from "../testing/each_storage.ts";
+import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "../testing/api.ts";
 import { maintain } from "./maintenance.ts";
 import { DAY_NS } from "./retention.ts";
 

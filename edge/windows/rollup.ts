@@ -1,6 +1,6 @@
 import { SECOND_NS } from "@service/core";
-import { type Database, statement } from "./database/database.ts";
-import { type InstanceName, layoutsOf, storingLayout } from "./layouts.ts";
+import { type Database, statement } from "../database/database.ts";
+import { type InstanceName, layoutsOf, storingLayout } from "./dictionaries.ts";
 import { closedBetween, type Level, LEVELS, spanNs } from "./levels.ts";
 import { encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
 

@@ -1,5 +1,5 @@
 import { SECOND_NS } from "@service/core";
-import { type Database, statement } from "./database/database.ts";
+import { type Database, statement } from "../database/database.ts";
 
 /** Nanoseconds in a day. */
 export const DAY_NS: bigint = 86_400n * SECOND_NS;

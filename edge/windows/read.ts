@@ -8,7 +8,7 @@ import {
   secondsFromNs,
   type Window,
 } from "@service/core";
-import { type Database, statement } from "./database/database.ts";
+import { type Database, statement } from "../database/database.ts";
 import { gapsIn, warningOf } from "./gaps.ts";
 import type { StoredInstance } from "./instance.ts";
 import { mergePieces, PIECES } from "./pieces.ts";

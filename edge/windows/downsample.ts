@@ -1,4 +1,4 @@
-import { type Database, statement } from "./database/database.ts";
+import { type Database, statement } from "../database/database.ts";
 import { lastSpanEnd, type Level, spanEnd, spanNs } from "./levels.ts";
 import type { MaintainedInstance } from "./maintenance.ts";
 import { DAY_NS } from "./retention.ts";

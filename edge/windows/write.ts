@@ -1,9 +1,9 @@
 import type { Row } from "@libsql/client";
 import { SECOND_NS } from "@service/core";
-import { type Database, statement } from "./database/database.ts";
-import { type PackedWindow, storingLayout } from "./layouts.ts";
+import { type Database, statement } from "../database/database.ts";
+import { type PackedWindow, storingLayout } from "./dictionaries.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
-import { type PackedMinute, storingMinute } from "./minutes.ts";
+import { type PackedMinute, storingMinute } from "./open_minutes.ts";
 
 /** One window of an instance, as it is stored. */
 export interface WindowToStore {

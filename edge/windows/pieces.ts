@@ -1,9 +1,9 @@
 import type { Row } from "@libsql/client";
 import { absorb, decode, emptyWindow, encode, type Window } from "@service/core";
 import { gapsIn, type Stretch } from "./gaps.ts";
-import { type Layout, unpackLayout } from "./format/dictionary.ts";
-import type { KnownLayout } from "./layouts.ts";
-import { unpack } from "./format/packed_window.ts";
+import { type Layout, unpackLayout } from "../format/dictionary.ts";
+import type { KnownLayout } from "./dictionaries.ts";
+import { unpack } from "../format/packed_window.ts";
 import { TILING } from "./tiling.ts";
 
 /** The pieces of a tiling in order, the body of each layout with the first that needs it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { encodeUpload, nsFromTs } from "@service/core";
-import { testOnEachStorage, testOnFile } from "./testing/each_storage.ts";
+import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import {
   makeUpload,
   newInstanceId,
@@ -12,7 +12,7 @@ import {
   send,
   type TestService,
   work,
-} from "./testing/api.ts";
+} from "../testing/api.ts";
 import { maintain } from "./maintenance.ts";
 import { DAY_NS } from "./retention.ts";
 import { rollUp } from "./rollup.ts";

@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/client";
 import type { Window } from "@service/core";
-import { type Database, perDatabase, statement } from "./database/database.ts";
+import { type Database, perDatabase, statement } from "../database/database.ts";
 import {
   type Identities,
   identityKeys,
@@ -9,8 +9,8 @@ import {
   packLayout,
   type StoredLayout,
   unpackLayout,
-} from "./format/dictionary.ts";
-import { pack, strangersOf } from "./format/packed_window.ts";
+} from "../format/dictionary.ts";
+import { pack, strangersOf } from "../format/packed_window.ts";
 
 /** Identities that all layouts in memory may have together: some 100 MB. */
 const MAX_KNOWN = 400_000;

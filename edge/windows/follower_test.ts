@@ -8,9 +8,9 @@ import {
   type Series,
   type Signals,
 } from "@service/core";
-import { testOnEachStorage, testOnFile } from "./testing/each_storage.ts";
+import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import { maintain } from "./maintenance.ts";
-import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "./testing/api.ts";
+import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "../testing/api.ts";
 
 const START = NOW_TS - 1_000;
 const RUNS = 12;
