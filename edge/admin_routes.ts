@@ -12,9 +12,9 @@ import {
   quotasBody,
   rotationBody,
 } from "./admin_shapes.ts";
-import { readBody } from "./body.ts";
+import { readBody } from "./http/body.ts";
 import { durationNs } from "./tenancy/duration.ts";
-import { answer, type Env, type RequestContext, type Service, sized } from "./handler.ts";
+import { answer, type Env, type RequestContext, type Service, sized } from "./http/respond.ts";
 import { isSecret } from "./tenancy/keys.ts";
 import { moveProject } from "./move/move.ts";
 import {

@@ -5,12 +5,18 @@ import { requestId } from "hono/request-id";
 import { matchedRoutes } from "hono/route";
 import { addAdminRoutes } from "./admin_routes.ts";
 import { isFenced } from "./database/write_block.ts";
-import { answer, type Env, type Handler, type RequestContext, type Service } from "./handler.ts";
+import {
+  answer,
+  type Env,
+  type Handler,
+  type RequestContext,
+  type Service,
+} from "./http/respond.ts";
 import { health } from "./health.ts";
 import { ingest } from "./ingest.ts";
 import { instances } from "./instances.ts";
 import { openapi } from "./openapi.ts";
-import { failure, problemResponse, refusalOf } from "./problem.ts";
+import { failure, problemResponse, refusalOf } from "./http/problem.ts";
 import { signals } from "./signals.ts";
 
 /** What is said about a request. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { encode, refuse, ShapeError, type Upload } from "@service/core";
-import { readBody } from "./body.ts";
-import { authenticate, type Caller } from "./caller.ts";
-import { answer, type Handler, type RequestContext, type Service } from "./handler.ts";
+import { readBody } from "./http/body.ts";
+import { authenticate, type Caller } from "./http/authenticate.ts";
+import { answer, type Handler, type RequestContext, type Service } from "./http/respond.ts";
 import { layoutsOf } from "./windows/dictionaries.ts";
 import { minutesOf } from "./windows/open_minutes.ts";
 import { expectFewSeries, quotasOf } from "./tenancy/quotas.ts";

@@ -8,9 +8,9 @@ import {
   seconds,
   secondsFromNs,
 } from "@service/core";
-import { authenticate } from "./caller.ts";
+import { authenticate } from "./http/authenticate.ts";
 import { type Cursor, cursor, cursorText } from "./windows/cursor.ts";
-import { answer, type Handler } from "./handler.ts";
+import { answer, type Handler } from "./http/respond.ts";
 import { INSTANCE_COLUMNS, listed, storedInstance } from "./windows/instance.ts";
 import { DAY_NS } from "./windows/retention.ts";
 import { type TagFilter, tagFilter } from "./windows/tag_filter.ts";

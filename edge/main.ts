@@ -3,7 +3,7 @@
 import { createApp, type LogEntry } from "./app.ts";
 import { type Databases, openDatabases } from "./database/databases.ts";
 import { maintain } from "./windows/maintenance.ts";
-import { Metrics } from "./metrics.ts";
+import { Metrics } from "./http/telemetry.ts";
 import { places } from "./tenancy/projects.ts";
 import { clock, createService } from "./service.ts";
 import { readSettings, type Settings } from "./settings.ts";

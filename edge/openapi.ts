@@ -25,7 +25,7 @@ import {
   refusal,
   TOO_OFTEN,
   UNAVAILABLE,
-} from "./openapi_parts.ts";
+} from "./http/openapi_parts.ts";
 import { VERSION } from "./version.ts";
 
 /** What became of an upload. */

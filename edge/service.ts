@@ -1,9 +1,9 @@
 import type { Databases } from "./database/databases.ts";
-import type { Service } from "./handler.ts";
+import type { Service } from "./http/respond.ts";
 import { KeyCache } from "./tenancy/key_cache.ts";
-import { Metrics } from "./metrics.ts";
+import { Metrics } from "./http/telemetry.ts";
 import { InstanceRoom, type Limits } from "./tenancy/quotas.ts";
-import { RateLimit } from "./rate_limit.ts";
+import { RateLimit } from "./http/rate_limit.ts";
 
 /** What a service works with. */
 export interface ServiceOptions {

@@ -11,9 +11,9 @@ import {
   snapshot,
   someText,
 } from "@service/core";
-import { authenticate } from "./caller.ts";
-import { entityTag, FINAL_CACHING, isFinal, matches } from "./etag.ts";
-import { answer, type Handler } from "./handler.ts";
+import { authenticate } from "./http/authenticate.ts";
+import { entityTag, FINAL_CACHING, isFinal, matches } from "./http/etag.ts";
+import { answer, type Handler } from "./http/respond.ts";
 import { findInstance } from "./windows/instance.ts";
 import { readWindow } from "./windows/read.ts";
 import { retainedFrom } from "./windows/retention.ts";

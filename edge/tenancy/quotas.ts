@@ -1,7 +1,7 @@
 /** What a project may have, and the refusals of what is more. */
 
 import { refuse, SECOND_NS, type Window } from "@service/core";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../http/authenticate.ts";
 import { type Database, statement } from "../database/database.ts";
 import type { KnownKey, Quotas } from "./key_cache.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { encodeUpload, SECOND_NS } from "@service/core";
-import { temporaryFolder, testOnFile } from "./testing/each_storage.ts";
+import { temporaryFolder, testOnFile } from "../testing/each_storage.ts";
 import {
   get,
   makeUpload,
@@ -11,9 +11,9 @@ import {
   refused,
   send,
   startService,
-} from "./testing/api.ts";
-import { KNOWN_FOR_NS } from "./tenancy/key_cache.ts";
-import { listProjects, setQuotas } from "./tenancy/projects.ts";
+} from "../testing/api.ts";
+import { KNOWN_FOR_NS } from "../tenancy/key_cache.ts";
+import { listProjects, setQuotas } from "../tenancy/projects.ts";
 import { BURST_SECONDS, RateLimit } from "./rate_limit.ts";
 
 const LIST = "/api/v1/instances";

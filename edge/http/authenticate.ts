@@ -1,9 +1,9 @@
 import { refuse } from "@service/core";
-import type { Database } from "./database/database.ts";
-import type { RequestContext, RequestFacts, Service } from "./handler.ts";
-import type { KnownKey } from "./tenancy/key_cache.ts";
-import type { Scope } from "./tenancy/keys.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Database } from "../database/database.ts";
+import type { RequestContext, RequestFacts, Service } from "./respond.ts";
+import type { KnownKey } from "../tenancy/key_cache.ts";
+import type { Scope } from "../tenancy/keys.ts";
+import type { Metrics } from "./telemetry.ts";
 import { RetryLater } from "./problem.ts";
 import type { RateLimit } from "./rate_limit.ts";
 

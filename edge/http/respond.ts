@@ -1,11 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { encode } from "@service/core";
 import type { Context } from "hono";
-import type { Databases } from "./database/databases.ts";
-import type { InstanceRoom, Limits } from "./tenancy/quotas.ts";
-import type { KeyCache } from "./tenancy/key_cache.ts";
-import type { Scope } from "./tenancy/keys.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Databases } from "../database/databases.ts";
+import type { InstanceRoom, Limits } from "../tenancy/quotas.ts";
+import type { KeyCache } from "../tenancy/key_cache.ts";
+import type { Scope } from "../tenancy/keys.ts";
+import type { Metrics } from "./telemetry.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** What the handlers of requests work with. */

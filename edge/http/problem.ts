@@ -1,8 +1,8 @@
 import { Refusal, refuse } from "@service/core";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { isFenced } from "./database/write_block.ts";
-import type { RequestContext } from "./handler.ts";
-import { Unavailable } from "./database/unavailable.ts";
+import { isFenced } from "../database/write_block.ts";
+import type { RequestContext } from "./respond.ts";
+import { Unavailable } from "../database/unavailable.ts";
 
 /** A refusal that passes: the request may be sent again after some seconds. */
 export class RetryLater extends Refusal {

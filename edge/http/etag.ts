@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { encode } from "@service/core";
-import type { StoredInstance } from "./windows/instance.ts";
+import type { StoredInstance } from "../windows/instance.ts";
 
 /** How long an answer that is final may be used again without asking. */
 export const FINAL_CACHING = "private, max-age=60";
