@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { matchedRoutes } from "hono/route";
-import { addAdminRoutes } from "./admin_routes.ts";
+import { addAdminRoutes } from "./routes/admin.ts";
 import { isFenced } from "./database/write_block.ts";
 import {
   answer,
@@ -12,12 +12,12 @@ import {
   type RequestContext,
   type Service,
 } from "./http/respond.ts";
-import { health } from "./health.ts";
-import { ingest } from "./ingest.ts";
-import { instances } from "./instances.ts";
-import { openapi } from "./openapi.ts";
+import { health } from "./routes/health.ts";
+import { ingest } from "./routes/ingest.ts";
+import { instances } from "./routes/instances.ts";
+import { openapi } from "./routes/openapi.ts";
 import { failure, problemResponse, refusalOf } from "./http/problem.ts";
-import { signals } from "./signals.ts";
+import { signals } from "./routes/signals.ts";
 
 /** What is said about a request. */
 export type LogEntry =

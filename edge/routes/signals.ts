@@ -11,14 +11,14 @@ import {
   snapshot,
   someText,
 } from "@service/core";
-import { authenticate } from "./http/authenticate.ts";
-import { entityTag, FINAL_CACHING, isFinal, matches } from "./http/etag.ts";
-import { answer, type Handler } from "./http/respond.ts";
-import { findInstance } from "./windows/instance.ts";
-import { readWindow } from "./windows/read.ts";
-import { retainedFrom } from "./windows/retention.ts";
-import { spanOf } from "./windows/span.ts";
-import { VERSION } from "./version.ts";
+import { authenticate } from "../http/authenticate.ts";
+import { entityTag, FINAL_CACHING, isFinal, matches } from "../http/etag.ts";
+import { answer, type Handler } from "../http/respond.ts";
+import { findInstance } from "../windows/instance.ts";
+import { readWindow } from "../windows/read.ts";
+import { retainedFrom } from "../windows/retention.ts";
+import { spanOf } from "../windows/span.ts";
+import { VERSION } from "../version.ts";
 
 /** `GET /api/v1/signals`: one instance's snapshot, from what it uploaded. */
 export const signals: Handler = async (c, service) => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { encodeUpload, SECOND_NS } from "@service/core";
-import { testOnEachStorage, testOnFile } from "./testing/each_storage.ts";
-import { get, makeUpload, newInstanceId, NOW_TS, post, refused, send } from "./testing/api.ts";
-import { KNOWN_FOR_NS } from "./tenancy/key_cache.ts";
-import { prefixOf } from "./tenancy/keys.ts";
-import { createKey, listKeys, revokeKey, rotateKey } from "./tenancy/projects.ts";
+import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
+import { get, makeUpload, newInstanceId, NOW_TS, post, refused, send } from "../testing/api.ts";
+import { KNOWN_FOR_NS } from "../tenancy/key_cache.ts";
+import { prefixOf } from "../tenancy/keys.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "../tenancy/projects.ts";
 
 const LIST = "/api/v1/instances";
 const START = NOW_TS - 100;

@@ -12,11 +12,11 @@ import {
   quotasBody,
   rotationBody,
 } from "./admin_shapes.ts";
-import { readBody } from "./http/body.ts";
-import { durationNs } from "./tenancy/duration.ts";
-import { answer, type Env, type RequestContext, type Service, sized } from "./http/respond.ts";
-import { isSecret } from "./tenancy/keys.ts";
-import { moveProject } from "./move/move.ts";
+import { readBody } from "../http/body.ts";
+import { durationNs } from "../tenancy/duration.ts";
+import { answer, type Env, type RequestContext, type Service, sized } from "../http/respond.ts";
+import { isSecret } from "../tenancy/keys.ts";
+import { moveProject } from "../move/move.ts";
 import {
   createKey,
   createProject,
@@ -25,7 +25,7 @@ import {
   revokeKey,
   rotateKey,
   setQuotas,
-} from "./tenancy/projects.ts";
+} from "../tenancy/projects.ts";
 
 const MAX_BODY_BYTES = 65_536;
 const utf8 = new TextDecoder("utf-8", { fatal: true });

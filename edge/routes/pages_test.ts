@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decode, instanceList } from "@service/core";
-import { testOnEachStorage } from "./testing/each_storage.ts";
-import { get, newInstanceId, NOW_TS, refused, send, type TestService } from "./testing/api.ts";
+import { testOnEachStorage } from "../testing/each_storage.ts";
+import { get, newInstanceId, NOW_TS, refused, send, type TestService } from "../testing/api.ts";
 
 interface Page {
   ids: string[];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { assertDescribed, assertFits, checkOf, paths } from "./testing/described.ts";
-import { testOnFile } from "./testing/each_storage.ts";
-import { ADMIN_TOKEN, get, makeUpload, newInstanceId, NOW_TS, post } from "./testing/api.ts";
-import { createApp } from "./app.ts";
-import { createKey } from "./tenancy/projects.ts";
+import { assertDescribed, assertFits, checkOf, paths } from "../testing/described.ts";
+import { testOnFile } from "../testing/each_storage.ts";
+import { ADMIN_TOKEN, get, makeUpload, newInstanceId, NOW_TS, post } from "../testing/api.ts";
+import { createApp } from "../app.ts";
+import { createKey } from "../tenancy/projects.ts";
 
 /** Answers that a test of their own brings about. */
 const PASSING = ["429", "500", "503"];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { testOnFile } from "./testing/each_storage.ts";
-import { get, newInstanceId, NOW_TS, refused, send } from "./testing/api.ts";
+import { testOnFile } from "../testing/each_storage.ts";
+import { get, newInstanceId, NOW_TS, refused, send } from "../testing/api.ts";
 
 const START = NOW_TS - 100;
 

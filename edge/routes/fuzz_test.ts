@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeUpload, type JsonSchema, MAX_TAGS } from "@service/core";
-import { assertDescribed, type Operation, paths } from "./testing/described.ts";
-import { testOnFile } from "./testing/each_storage.ts";
-import { ADMIN_TOKEN, makeUpload, NOW_TS, send, type TestService } from "./testing/api.ts";
-import { prefixOf } from "./tenancy/keys.ts";
+import { assertDescribed, type Operation, paths } from "../testing/described.ts";
+import { testOnFile } from "../testing/each_storage.ts";
+import { ADMIN_TOKEN, makeUpload, NOW_TS, send, type TestService } from "../testing/api.ts";
+import { prefixOf } from "../tenancy/keys.ts";
 import { openapi } from "./openapi.ts";
-import { createKey } from "./tenancy/projects.ts";
+import { createKey } from "../tenancy/projects.ts";
 
 const RUNS = 40;
 const LONGEST_MS = 1_000;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { encodeUpload, MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core";
-import { testOnFile } from "./testing/each_storage.ts";
-import { dump, makeUpload, NOW_TS, post, refused, send, type TestService } from "./testing/api.ts";
+import { testOnFile } from "../testing/each_storage.ts";
+import { dump, makeUpload, NOW_TS, post, refused, send, type TestService } from "../testing/api.ts";
 
 const instance_id = "0123456789ab";
 const GOOD = encodeUpload(makeUpload({ instance_id, from: NOW_TS - 90, to: NOW_TS - 80 }));

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { encode, refuse, ShapeError, type Upload } from "@service/core";
-import { readBody } from "./http/body.ts";
-import { authenticate, type Caller } from "./http/authenticate.ts";
-import { answer, type Handler, type RequestContext, type Service } from "./http/respond.ts";
-import { layoutsOf } from "./windows/dictionaries.ts";
-import { minutesOf } from "./windows/open_minutes.ts";
-import { expectFewSeries, quotasOf } from "./tenancy/quotas.ts";
-import { rollUpClosed } from "./windows/rollup.ts";
-import { DIGEST_BYTES, storeWindow, type WindowToStore } from "./windows/write.ts";
-import { uploadOf } from "./format/fast_upload.ts";
+import { readBody } from "../http/body.ts";
+import { authenticate, type Caller } from "../http/authenticate.ts";
+import { answer, type Handler, type RequestContext, type Service } from "../http/respond.ts";
+import { layoutsOf } from "../windows/dictionaries.ts";
+import { minutesOf } from "../windows/open_minutes.ts";
+import { expectFewSeries, quotasOf } from "../tenancy/quotas.ts";
+import { rollUpClosed } from "../windows/rollup.ts";
+import { DIGEST_BYTES, storeWindow, type WindowToStore } from "../windows/write.ts";
+import { uploadOf } from "../format/fast_upload.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
 export const ingest: Handler = async (c, service) => {

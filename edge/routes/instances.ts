@@ -8,12 +8,12 @@ import {
   seconds,
   secondsFromNs,
 } from "@service/core";
-import { authenticate } from "./http/authenticate.ts";
-import { type Cursor, cursor, cursorText } from "./windows/cursor.ts";
-import { answer, type Handler } from "./http/respond.ts";
-import { INSTANCE_COLUMNS, listed, storedInstance } from "./windows/instance.ts";
-import { DAY_NS } from "./windows/retention.ts";
-import { type TagFilter, tagFilter } from "./windows/tag_filter.ts";
+import { authenticate } from "../http/authenticate.ts";
+import { type Cursor, cursor, cursorText } from "../windows/cursor.ts";
+import { answer, type Handler } from "../http/respond.ts";
+import { INSTANCE_COLUMNS, listed, storedInstance } from "../windows/instance.ts";
+import { DAY_NS } from "../windows/retention.ts";
+import { type TagFilter, tagFilter } from "../windows/tag_filter.ts";
 
 /** `GET /api/v1/instances`: those that ran in a time range, the newest first. */
 export const instances: Handler = async (c, service) => {

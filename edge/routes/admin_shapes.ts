@@ -12,10 +12,10 @@ import {
   text,
   whole,
 } from "@service/core";
-import { DURATION } from "./tenancy/duration.ts";
-import type { Quotas } from "./tenancy/key_cache.ts";
-import type { Scope } from "./tenancy/keys.ts";
-import type { ListedKey } from "./tenancy/projects.ts";
+import { DURATION } from "../tenancy/duration.ts";
+import type { Quotas } from "../tenancy/key_cache.ts";
+import type { Scope } from "../tenancy/keys.ts";
+import type { ListedKey } from "../tenancy/projects.ts";
 
 const projectName = text({ min: 1, max: 256 });
 const keyName = text({ min: 1, max: 256 });

@@ -25,8 +25,8 @@ import {
   refusal,
   TOO_OFTEN,
   UNAVAILABLE,
-} from "./http/openapi_parts.ts";
-import { VERSION } from "./version.ts";
+} from "../http/openapi_parts.ts";
+import { VERSION } from "../version.ts";
 
 /** What became of an upload. */
 export interface Ingested {

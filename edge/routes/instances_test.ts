@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decode, type Instance, instanceList } from "@service/core";
-import { testOnEachStorage } from "./testing/each_storage.ts";
+import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
   get,
   newInstanceId,
@@ -9,7 +9,7 @@ import {
   refused,
   send,
   type TestService,
-} from "./testing/api.ts";
+} from "../testing/api.ts";
 
 const DAY = 86_400;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { encodeUpload, nsFromTs } from "@service/core";
-import { testOnEachStorage } from "./testing/each_storage.ts";
+import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
   dump,
   get,
@@ -15,7 +15,7 @@ import {
   send,
   type TestService,
   work,
-} from "./testing/api.ts";
+} from "../testing/api.ts";
 
 const START = NOW_TS - 100;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ErrorEntry, MAX_ERRORS, nsFromTs, secondsFromNs, type Series } from "@service/core";
-import { testOnEachStorage } from "./testing/each_storage.ts";
+import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
   get,
   newInstanceId,
@@ -10,9 +10,9 @@ import {
   send,
   type TestService,
   work,
-} from "./testing/api.ts";
-import { DAY_NS } from "./windows/retention.ts";
-import { VERSION } from "./version.ts";
+} from "../testing/api.ts";
+import { DAY_NS } from "../windows/retention.ts";
+import { VERSION } from "../version.ts";
 
 const START = NOW_TS - 100;
 

@@ -1,5 +1,5 @@
-import { answer, type Handler } from "./http/respond.ts";
-import { unavailable } from "./http/problem.ts";
+import { answer, type Handler } from "../http/respond.ts";
+import { unavailable } from "../http/problem.ts";
 
 const PATIENCE_MS = 2_000;
 

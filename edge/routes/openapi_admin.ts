@@ -12,7 +12,7 @@ import {
   quotasBody,
   rotationBody,
 } from "./admin_shapes.ts";
-import { type Answer, FAILED, HEADERS, json, refusal, UNAVAILABLE } from "./http/openapi_parts.ts";
+import { type Answer, FAILED, HEADERS, json, refusal, UNAVAILABLE } from "../http/openapi_parts.ts";
 
 const NO_TOKEN = refusal("Authorization is not Bearer and the service's admin token.");
 const BAD_BODY = refusal("The body is wrong: errors names the path in it.");
