@@ -28,7 +28,7 @@ export function testOnEachStorage(cases: Record<string, Case>): void {
     await using server = await startServer();
     await using process = await startProcess(server.url, {
       like: "deploy",
-      script: "./server_with_clock.ts",
+      script: "testing/server_with_clock.ts",
     });
     for (const [name, run] of Object.entries(cases)) {
       await t.step(name, async () => {

@@ -2,6 +2,9 @@
 
 import deno from "@deno/linux-x64-glibc/package.json" with { type: "json" };
 
+/** The folder of the programs that are started. */
+const EDGE = new URL("../", import.meta.url);
+
 /** A running `edge/main.ts`. */
 export interface ServerProcess extends AsyncDisposable {
   /** Where it answers. */
@@ -15,7 +18,7 @@ export interface ServerProcess extends AsyncDisposable {
   said: () => string;
 }
 
-/** How a program of this folder is run. */
+/** How a program of `edge/` is run. */
 export interface ProcessOptions {
   env?: Record<string, string>;
   /** With all that it could want, or as on Deno Deploy: by an old version, on the network alone. */
@@ -32,9 +35,9 @@ export const DEPLOY_DENO: { version: string; args: string[] } = {
 /** Starts `edge/main.ts` on a free port; resolves when it answers. */
 export async function startProcess(
   database_url: string,
-  { env = {}, like = "here", script = "../main.ts" }: ProcessOptions = {},
+  { env = {}, like = "here", script = "./main.ts" }: ProcessOptions = {},
 ): Promise<ServerProcess> {
-  const program = new URL(script, import.meta.url).href;
+  const program = new URL(script, EDGE).href;
   const [command, args] = like === "here" ? [Deno.execPath(), ["run", "-A"]] : [
     new URL("./deno", import.meta.resolve("@deno/linux-x64-glibc/package.json")),
     DEPLOY_DENO.args,
@@ -79,14 +82,14 @@ export async function startProcess(
   };
 }
 
-/** What a script of this folder, run to its end, says. */
+/** What a script of `edge/`, run to its end, says. */
 export async function runScript(
   script: string,
   args: string[],
   env: Record<string, string>,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL(script, import.meta.url).href, ...args],
+    args: ["run", "-A", new URL(script, EDGE).href, ...args],
     env: { NO_COLOR: "1", ...env },
     stdin: "null",
   }).output();
