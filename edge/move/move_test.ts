@@ -122,7 +122,7 @@ Deno.test("under load through two processes, a move of servers loses no upload",
 
 async function moveUnderLoad(url: string, to: string): Promise<void> {
   const env = { SERVICE_DATABASE_URL: url };
-  const created = await runScript("../admin.ts", ["create-key", "--project", "p"], env);
+  const created = await runScript("./admin.ts", ["create-key", "--project", "p"], env);
   const key = created.stdout.trim();
   await using first = await startProcess(url);
   await using second = await startProcess(url);
@@ -143,7 +143,7 @@ async function moveUnderLoad(url: string, to: string): Promise<void> {
     return { instance_id, sent };
   }));
   await begun.promise;
-  const moved = await runScript("../admin.ts", ["move-project", "p", "--to", to], env);
+  const moved = await runScript("./admin.ts", ["move-project", "p", "--to", to], env);
   assert.deepEqual(moved, { code: 0, stdout: "", stderr: "" });
   isMoved = true;
   const instances = await uploading;
