@@ -1,54 +1,8 @@
 /** The shapes of the signals interface, sections 2.1 to 2.5, and of the problem document. */
 
-import type { Quantity } from "./sum.ts";
+import type { CounterStats, GaugeStats, HistogramStats, ProfileStats } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
 import type { ErrorEntry, Resource } from "./window.ts";
-
-/** Newest sampled value in the window. */
-export interface GaugeStats {
-  /** The value, in the metric's own unit; 0 is measured zero. */
-  value: Quantity;
-}
-
-/** Increase over the window. */
-export interface CounterStats {
-  /** The increase, in the metric's own unit. */
-  total: Quantity;
-}
-
-/** Distribution over the window; `null` is "not measured". */
-export interface HistogramStats {
-  /** How many values were counted; exact. */
-  count: number;
-  /** Their sum; exact. */
-  sum: Quantity;
-  /** The smallest; `null` where the source keeps none or nothing was counted. */
-  min: number | null;
-  /** The largest; `null` where the source keeps none or nothing was counted. */
-  max: number | null;
-  /** `sum / count`, or 0 when nothing was counted. */
-  mean: number;
-  /** The median, as its bin has it; `null` where the source keeps no buckets or nothing was counted. */
-  p50: number | null;
-  /** The 95th percentile, likewise. */
-  p95: number | null;
-}
-
-/** One named share of a profile: its cumulative value and the number of samples behind it. */
-export interface Frame {
-  /** What was measured, such as a kernel's symbol. */
-  name: string;
-  /** The increase, in the profile's own unit. */
-  value: Quantity;
-  /** How many samples it comes from. */
-  samples: number;
-}
-
-/** Cumulative values by frame, largest first. */
-export interface ProfileStats {
-  /** By value, largest first. */
-  frames: Frame[];
-}
 
 /** What every metric has, whatever its type. */
 export interface MetricOf<Type extends string, Stats> {

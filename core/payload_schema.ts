@@ -1,83 +1,27 @@
 /** The shapes of the interface (2.1 to 2.5) and of its refusals: checks and JSON Schemas. */
 
-import {
-  MAX_ERROR_LENGTH,
-  MAX_MAGNITUDE,
-  MAX_NAME_LENGTH,
-  MAX_TAGS,
-  MAX_VALUE_LENGTH,
-} from "./limits.ts";
-import type {
-  CounterStats,
-  Frame,
-  GaugeStats,
-  HistogramStats,
-  Instance,
-  InstanceList,
-  Metric,
-  Problem,
-  ProfileStats,
-  Signals,
-} from "./payload.ts";
-import {
-  list,
-  nanoseconds,
-  nullable,
-  number,
-  object,
-  oneOf,
-  quantityUpTo,
-  type Shape,
-  tagsOf,
-  text,
-  variants,
-  whole,
-} from "./schema.ts";
-import type { Quantity } from "./sum.ts";
-import { LAST_NS, tsFromNs } from "./time.ts";
+import { MAX_ERROR_LENGTH, MAX_TAGS } from "./limits.ts";
+import type { Instance, InstanceList, Metric, Problem, Signals } from "./payload.ts";
+import { list, nanoseconds, object, oneOf, type Shape, text, variants, whole } from "./schema.ts";
+import { kinds } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
+import { LAST_NS, tsFromNs } from "./time.ts";
+import { name, tags, upToTags } from "./value_schema.ts";
 import type { ErrorEntry, Resource } from "./window.ts";
-
-/** A metric's, frame's or kind's name. */
-export const name: Shape<string> = text({ min: 1, max: MAX_NAME_LENGTH });
-
-/** Tags, and attributes. */
-export const tags: Shape<Tags> = tagsOf(name, text({ max: MAX_VALUE_LENGTH }), MAX_TAGS);
 
 /** Tags that the service adds to those of an instance: its id, the project's and the key's name. */
 const ADDED_TAGS = 3;
 
-const instanceTags = tagsOf(name, text({ max: MAX_VALUE_LENGTH }), MAX_TAGS + ADDED_TAGS);
-
-/** A value of a gauge, counter, histogram or frame. */
-export const value: Shape<Quantity> = quantityUpTo(MAX_MAGNITUDE);
-
-/** A number that stands for measured values: a bound, an extreme, a mean, a quantile. */
-export const double: Shape<number> = number(-MAX_MAGNITUDE, MAX_MAGNITUDE);
+const instanceTags = upToTags(MAX_TAGS + ADDED_TAGS);
 
 const seconds = whole(0, tsFromNs(LAST_NS));
 
-const gaugeStats = object<GaugeStats>({ value });
-const counterStats = object<CounterStats>({ total: value });
-const histogramStats = object<HistogramStats>({
-  count: whole(0),
-  sum: value,
-  min: nullable(double),
-  max: nullable(double),
-  mean: double,
-  p50: nullable(double),
-  p95: nullable(double),
-});
-const profileStats = object<ProfileStats>({
-  frames: list(object<Frame>({ name, value, samples: whole(0) })),
-});
-
 /** One metric (2.2). */
 export const metric: Shape<Metric> = variants<Metric>("type", {
-  gauge: metricOf("gauge", gaugeStats),
-  counter: metricOf("counter", counterStats),
-  histogram: metricOf("histogram", histogramStats),
-  profile: metricOf("profile", profileStats),
+  gauge: metricOf("gauge", kinds.gauge.statsShape),
+  counter: metricOf("counter", kinds.counter.statsShape),
+  histogram: metricOf("histogram", kinds.histogram.statsShape),
+  profile: metricOf("profile", kinds.profile.statsShape),
 });
 
 function metricOf<Type extends string, Stats>(type: Type, stats: Shape<Stats>) {

@@ -1,11 +1,9 @@
 /** What a window looks like to a reader: the payload of both `/signals` endpoints. */
 
-import { binQuantile } from "./bins.ts";
-import { boundsQuantile } from "./bounds.ts";
-import type { HistogramStats, Metric, ProfileStats, Signals } from "./payload.ts";
-import { quantity, rounded } from "./sum.ts";
+import type { Metric, Signals } from "./payload.ts";
+import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
-import type { HistogramSeries, ProfileSeries, Resource, Series, Window } from "./window.ts";
+import type { Resource, Window } from "./window.ts";
 
 /** Who answers, for which instance, and which part of the window. */
 export interface SnapshotOptions {
@@ -61,56 +59,7 @@ function matcher(names: readonly string[] | undefined): (name: string) => boolea
 
 function metric(series: Series, top: number | undefined): Metric {
   const { name, type, tags, updated_ns } = series;
-  switch (type) {
-    case "gauge":
-      return { name, type, tags, stats: { value: series.value }, updated_ns };
-    case "counter":
-      return { name, type, tags, stats: { total: quantity(series.total) }, updated_ns };
-    case "histogram":
-      return { name, type, tags, stats: histogramStats(series), updated_ns };
-    case "profile":
-      return { name, type, tags, stats: profileStats(series, top), updated_ns };
-  }
-}
-
-function histogramStats(series: HistogramSeries): HistogramStats {
-  const { count, sum } = series;
-  if (count === 0) {
-    return { count, sum: quantity(sum), min: null, max: null, mean: 0, p50: null, p95: null };
-  }
-  return {
-    count,
-    sum: quantity(sum),
-    min: series.min,
-    max: series.max,
-    mean: rounded(sum) / count,
-    p50: quantile(series, 0.5),
-    p95: quantile(series, 0.95),
-  };
-}
-
-/**
- * Value below which the fraction `q` of the distribution lies, within what its buckets resolve:
- * `null` when nothing was counted or the source keeps no buckets.
- *
- * @throws {RangeError} If `q` is outside `[0, 1]`.
- */
-export function quantile(
-  { buckets, min, max }: Pick<HistogramSeries, "buckets" | "min" | "max">,
-  q: number,
-): number | null {
-  if (buckets === null) return null;
-  if ("bounds" in buckets) return boundsQuantile(buckets, q);
-  const value = binQuantile(buckets.bins, q);
-  return value === null ? null : Math.min(max ?? Infinity, Math.max(min ?? -Infinity, value));
-}
-
-function profileStats({ frames }: ProfileSeries, top: number | undefined): ProfileStats {
-  const sorted = Array.from(
-    frames,
-    ([name, { value, samples }]) => ({ name, value: quantity(value), samples }),
-  ).sort((a, b) => a.value < b.value ? 1 : a.value > b.value ? -1 : compare(a.name, b.name));
-  return { frames: sorted.slice(0, top) };
+  return { name, type, tags, stats: kindOf(series).stats(series, top), updated_ns } as Metric;
 }
 
 function byNameAndTags(a: Series, b: Series): number {

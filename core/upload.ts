@@ -1,8 +1,9 @@
 /** The upload body: one window of one instance, as the profiler sends it and the service takes it. */
 
 import { encode } from "./json.ts";
+import { kindOf, type Series } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
-import type { Buckets, FrameSum, Series, Window } from "./window.ts";
+import type { Window } from "./window.ts";
 
 /** One upload: a window, and of which instance it is. */
 export interface Upload {
@@ -46,33 +47,9 @@ function windowBody(window: Window): unknown {
 
 /** Most series were updated at the end of the window: that is not repeated for each. */
 function seriesBody(series: Series, to_ns: bigint): unknown {
-  const { updated_ns, ...rest } = series;
-  const body = updated_ns === to_ns ? rest : series;
-  switch (series.type) {
-    case "histogram":
-      return { ...body, buckets: series.buckets && bucketsBody(series.buckets) };
-    case "profile":
-      return { ...body, frames: framesBody(series.frames) };
-    default:
-      return body;
-  }
-}
-
-function framesBody(frames: Map<string, FrameSum>): unknown {
-  const sums = [...frames.values()];
-  return {
-    names: [...frames.keys()],
-    values: sums.map(({ value }) => value),
-    samples: sums.map(({ samples }) => samples),
-  };
-}
-
-function bucketsBody(buckets: Buckets): unknown {
-  if ("bounds" in buckets) return { kind: "bounds", ...buckets };
-  const sorted = [...buckets.bins].sort(([a], [b]) => a - b);
-  return {
-    kind: "bins",
-    indexes: sorted.map(([index]) => index),
-    counts: sorted.map(([, times]) => times),
-  };
+  const { name, type, tags, updated_ns } = series;
+  const values = kindOf(series).body(series);
+  return updated_ns === to_ns
+    ? { name, type, tags, ...values }
+    : { name, type, tags, updated_ns, ...values };
 }

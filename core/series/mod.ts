@@ -1,0 +1,73 @@
+/** Series: what one source measured under one identity, each kind of them in a file of its own. */
+
+import { object, oneOf, type Shape } from "../schema.ts";
+import { tagsKey } from "../tags.ts";
+import { name, tags } from "../value_schema.ts";
+import { counter, type CounterSeries, type CounterStats } from "./counter.ts";
+import { gauge, type GaugeSeries, type GaugeStats } from "./gauge.ts";
+import { histogram, type HistogramSeries, type HistogramStats } from "./histogram.ts";
+import type { SeriesKind } from "./kind.ts";
+import { profile, type ProfileSeries, type ProfileStats } from "./profile.ts";
+
+export type { Buckets } from "./buckets.ts";
+export { quantile } from "./histogram.ts";
+export type { SeriesKind, SeriesOf, Uploaded, ValuesOf } from "./kind.ts";
+export { type Frame, frameNames, type FrameSum } from "./profile.ts";
+export type {
+  CounterSeries,
+  CounterStats,
+  GaugeSeries,
+  GaugeStats,
+  HistogramSeries,
+  HistogramStats,
+  ProfileSeries,
+  ProfileStats,
+};
+
+/** What one source measured under one identity in one window. */
+export type Series = GaugeSeries | CounterSeries | HistogramSeries | ProfileSeries;
+
+/** What identifies a series. */
+export type SeriesIdentity = Pick<Series, "name" | "type" | "tags">;
+
+/** Every kind of series. */
+export interface SeriesKinds {
+  /** Newest of sampled values. */
+  readonly gauge: SeriesKind<GaugeSeries, GaugeStats>;
+  /** Sums of increases. */
+  readonly counter: SeriesKind<CounterSeries, CounterStats>;
+  /** Distributions of counted values. */
+  readonly histogram: SeriesKind<HistogramSeries, HistogramStats>;
+  /** Increases by frame. */
+  readonly profile: SeriesKind<ProfileSeries, ProfileStats>;
+}
+
+/** The kinds of series by metric type. */
+export const kinds: SeriesKinds = { gauge, counter, histogram, profile };
+
+/** The kind of `series`. */
+export function kindOf({ type }: Series): SeriesKind<Series, unknown> {
+  // A switch takes a tenth less of a merge than a look-up by name.
+  switch (type) {
+    case "gauge":
+      return gauge;
+    case "counter":
+      return counter;
+    case "histogram":
+      return histogram;
+    case "profile":
+      return profile;
+  }
+}
+
+/** The identity of a series as a text: name, type and sorted tags. */
+export function seriesKey({ name, type, tags }: SeriesIdentity): string {
+  return `${type} ${name.length}:${name}${tagsKey(tags)}`;
+}
+
+/** The identity of a series in an upload. */
+export const seriesIdentity: Shape<SeriesIdentity> = object<SeriesIdentity>({
+  name,
+  type: oneOf(...Object.keys(kinds) as Series["type"][]),
+  tags,
+});

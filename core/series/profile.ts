@@ -1,0 +1,108 @@
+/** Profiles: increases by frame. */
+
+import { MAX_FRAMES } from "../limits.ts";
+import { list, mapped, object, type Shape, ShapeError } from "../schema.ts";
+import { addSums, type Quantity, quantity, type Sum } from "../sum.ts";
+import { name, sum, times, value } from "../value_schema.ts";
+import { type SeriesKind, type SeriesOf, uploaded } from "./kind.ts";
+
+/** A profile's increase by frame. */
+export interface ProfileSeries extends SeriesOf<"profile"> {
+  /** By frame name. */
+  frames: Map<string, FrameSum>;
+}
+
+/** A frame's increase, and the samples behind it. */
+export interface FrameSum {
+  /** The increase, exact, in the profile's own unit. */
+  value: Sum;
+  /** Number of samples it comes from. */
+  samples: number;
+}
+
+/** Cumulative values by frame, largest first. */
+export interface ProfileStats {
+  /** By value, largest first. */
+  frames: Frame[];
+}
+
+/** One named share of a profile: its cumulative value and the number of samples behind it. */
+export interface Frame {
+  /** What was measured, such as a kernel's symbol. */
+  name: string;
+  /** The increase, in the profile's own unit. */
+  value: Quantity;
+  /** Number of samples it comes from. */
+  samples: number;
+}
+
+/** The names of a profile's frames in an upload. */
+export const frameNames: Shape<string[]> = list(name, { max: MAX_FRAMES + 1 });
+
+interface FramesBody {
+  names: string[];
+  values: Sum[];
+  samples: number[];
+}
+
+const frames: Shape<Map<string, FrameSum>> = mapped(
+  object<FramesBody>({
+    names: frameNames,
+    values: list(sum, { max: MAX_FRAMES + 1 }),
+    samples: list(times, { max: MAX_FRAMES + 1 }),
+  }),
+  ({ names, values, samples }) => {
+    const frames = new Map<string, FrameSum>();
+    for (const [field, { length }] of Object.entries({ values, samples })) {
+      if (length !== names.length) {
+        const rule = `must have one for each of ${names.length} names`;
+        throw new ShapeError(field, `${rule}: got ${length}`);
+      }
+    }
+    names.forEach((name, i) => frames.set(name, { value: values[i]!, samples: samples[i]! }));
+    if (frames.size < names.length) throw new ShapeError("names", "must all differ");
+    return frames;
+  },
+);
+
+/** The kind `profile`: increases add up frame by frame. */
+export const profile: SeriesKind<ProfileSeries, ProfileStats> = {
+  absorb(ours, theirs) {
+    for (const [name, frame] of theirs.frames) {
+      const mine = ours.frames.get(name);
+      if (mine) {
+        mine.value = addSums(mine.value, frame.value);
+        mine.samples += frame.samples;
+      } else ours.frames.set(name, { ...frame });
+    }
+  },
+  copy: (series) => ({
+    ...series,
+    frames: new Map(Array.from(series.frames, ([name, frame]) => [name, { ...frame }])),
+  }),
+  shape: uploaded<ProfileSeries>("profile", { frames }),
+  body({ frames }) {
+    const sums = [...frames.values()];
+    const body: FramesBody = {
+      names: [...frames.keys()],
+      values: sums.map(({ value }) => value),
+      samples: sums.map(({ samples }) => samples),
+    };
+    return { frames: body };
+  },
+  stats({ frames }, top) {
+    const sorted = Array.from(
+      frames,
+      ([name, { value, samples }]) => ({ name, value: quantity(value), samples }),
+    ).sort(byValueAndName);
+    return { frames: sorted.slice(0, top) };
+  },
+  statsShape: object<ProfileStats>({
+    frames: list(object<Frame>({ name, value, samples: times })),
+  }),
+};
+
+function byValueAndName(a: Frame, b: Frame): number {
+  if (a.value !== b.value) return a.value < b.value ? 1 : -1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
