@@ -8,7 +8,7 @@ import { LineSplitter } from "./console_lines.ts";
 import { Repeats } from "./console_repeats.ts";
 import { Tail } from "./console_tail.ts";
 import { plainText } from "./console_text.ts";
-import { redactText } from "./redact.ts";
+import { redactText } from "./base/redact.ts";
 
 /** Where bytes were written: the terminal, standard output, standard error. */
 export type StreamNumber = 0 | 1 | 2;

@@ -2,7 +2,7 @@
 
 import type { Tags } from "@service/core";
 import { processTags } from "./cuda_process.ts";
-import type { AskSegment } from "./native.ts";
+import type { AskSegment } from "./base/native.ts";
 import type { Recorder, Source } from "./recorder.ts";
 import type { Segment, SegmentState } from "./segment.ts";
 import { type SegmentProcess, Segments } from "./segments.ts";

@@ -2,7 +2,7 @@
 
 import type { Options } from "./options.ts";
 import { isTellable, segmentDirectories } from "./segment_directories.ts";
-import { stateDirectory } from "./state.ts";
+import { stateDirectory } from "./base/state.ts";
 
 /** How the workload's CUDA processes are captured. */
 export interface CudaPlan {

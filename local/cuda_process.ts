@@ -1,7 +1,7 @@
 /** Which process a segment is of, in its own eyes and in ours. */
 
-import { parseStat } from "./proc.ts";
-import { createProcFiles, type ProcFiles } from "./proc_files.ts";
+import { parseStat } from "./base/proc_text.ts";
+import { createProcFiles, type ProcFiles } from "./base/proc_files.ts";
 import type { SegmentLayout } from "./segment_layout.ts";
 
 /**

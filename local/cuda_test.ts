@@ -3,7 +3,7 @@ import { quantity, type Series, type Window } from "@service/core";
 import { buildWriter, startWriter, type Writer } from "../tests/segment/writer.ts";
 import { temporaryDirectory } from "./_testing.ts";
 import { createCudaSource, type CudaOptions } from "./cuda.ts";
-import { openSegmentAsk } from "./native.ts";
+import { openSegmentAsk } from "./base/native.ts";
 import { Recorder } from "./recorder.ts";
 
 const built = await Deno.makeTempDir({ prefix: "service-test-" });

@@ -9,8 +9,8 @@ import {
   parseMeminfo,
   parseNetDev,
   parsePressure,
-} from "./proc.ts";
-import { createProcFiles } from "./proc_files.ts";
+} from "./base/proc_text.ts";
+import { createProcFiles } from "./base/proc_files.ts";
 import { Readings } from "./readings.ts";
 import type { Recorder, Source } from "./recorder.ts";
 

@@ -1,9 +1,9 @@
 /** Runs the workload and its watcher in one process, where there is no native supervisor. */
 
-import { createClock } from "./clock.ts";
-import { complain } from "./complain.ts";
+import { createClock } from "./base/clock.ts";
+import { complain } from "./base/log.ts";
 import { openListener } from "./listener.ts";
-import { dieBy } from "./native.ts";
+import { dieBy } from "./base/native.ts";
 import { INSTANCE_VARIABLE, type Plan } from "./plan.ts";
 import { startSession } from "./session.ts";
 import { type Ending, StartError, startWorkload, type Workload } from "./workload.ts";

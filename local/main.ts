@@ -1,18 +1,18 @@
 /** `service-run`: starts the user's command under the supervisor, which starts the watcher beside it. */
 
 import denoJson from "../deno.json" with { type: "json" };
-import { createClock } from "./clock.ts";
-import { complain } from "./complain.ts";
+import { createClock } from "./base/clock.ts";
+import { complain } from "./base/log.ts";
 import { planCuda } from "./cuda_environment.ts";
 import { newInstanceId } from "./instance.ts";
 import { type Launch, launch } from "./launchers.ts";
 import { checkListener } from "./listener.ts";
-import { becomeSupervisor } from "./native.ts";
+import { becomeSupervisor } from "./base/native.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { INSTANCE_VARIABLE, type Plan, writePlan } from "./plan.ts";
 import { commandLine } from "./process_attributes.ts";
 import { targets } from "./targets.ts";
-import { readText } from "./text_file.ts";
+import { readText } from "./base/files.ts";
 
 /** Runs what `args` ask for and leaves with the exit code or by the signal of the workload. */
 export async function main(args: string[]): Promise<void> {

@@ -1,6 +1,6 @@
 /** The native part as the published package carries it: unpacked once into a folder of the user's. */
 
-import { stateDirectory } from "./state.ts";
+import { stateDirectory } from "./base/state.ts";
 
 /** Files by their names: what `ffi/build.ts --package` writes for each platform. */
 export type NativeFiles = Record<string, { sha256: string; gzip: string }>;

@@ -2,8 +2,8 @@
 
 import { addSums, type Sum, type Tags, tsFromNs } from "@service/core";
 import { createPauses } from "./pauses.ts";
-import { parseCpu, type ProcessStat, type ProcessStatus } from "./proc.ts";
-import { createProcFiles } from "./proc_files.ts";
+import { parseCpu, type ProcessStat, type ProcessStatus } from "./base/proc_text.ts";
+import { createProcFiles } from "./base/proc_files.ts";
 import { processAttributes } from "./process_attributes.ts";
 import { type ProcessReading, readProcess } from "./process_reading.ts";
 import { ProcessTree } from "./process_tree.ts";

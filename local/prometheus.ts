@@ -6,7 +6,7 @@ import { FamilyReadings } from "./family_readings.ts";
 import { createPauses } from "./pauses.ts";
 import type { FirstReading } from "./readings.ts";
 import type { Recorder, Source } from "./recorder.ts";
-import { redactText } from "./redact.ts";
+import { redactText } from "./base/redact.ts";
 import { scrape } from "./scrape.ts";
 
 /** What to scrape. */

@@ -3,7 +3,7 @@
 import { SEGMENT_NAME } from "./segment_directories.ts";
 import type { Recorder } from "./recorder.ts";
 import { Segment } from "./segment.ts";
-import type { AskSegment } from "./native.ts";
+import type { AskSegment } from "./base/native.ts";
 
 /** How long an answer is waited for. */
 const ANSWER_MS = 20;

@@ -3,22 +3,22 @@
 import type { Tags } from "@service/core";
 import denoJson from "../deno.json" with { type: "json" };
 import { createCaptureSource } from "./capture.ts";
-import { complain } from "./complain.ts";
+import { complain } from "./base/log.ts";
 import { createCudaSource } from "./cuda.ts";
 import { type ConsoleReader, consoleSource } from "./console_source.ts";
 import { readKey } from "./engine_key.ts";
 import { createHostSource } from "./host.ts";
 import { containerId, instanceTags } from "./instance.ts";
 import type { Listener } from "./listener.ts";
-import { openSegmentAsk } from "./native.ts";
+import { openSegmentAsk } from "./base/native.ts";
 import { INSTANCE_VARIABLE, type Plan } from "./plan.ts";
-import { oomKills } from "./oom_kills.ts";
+import { oomKills } from "./base/oom_kills.ts";
 import { createProcessSource } from "./processes.ts";
 import { createPrometheusSource } from "./prometheus.ts";
 import { holdDirectories } from "./segment_directories.ts";
 import { createSelfSource } from "./self.ts";
-import { saveSnapshot, stateDirectory } from "./state.ts";
-import { readText } from "./text_file.ts";
+import { saveSnapshot, stateDirectory } from "./base/state.ts";
+import { readText } from "./base/files.ts";
 import { startUpload } from "./upload.ts";
 import { startWatcher, type Watcher } from "./watcher.ts";
 

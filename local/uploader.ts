@@ -1,7 +1,7 @@
 /** Sends the spooled windows of one instance to the service, in order, each until it is answered. */
 
 import { decode, emptyWindow, type Upload, uploadShape } from "@service/core";
-import { gunzip } from "./gzip.ts";
+import { gunzip } from "./base/gzip.ts";
 import type { Recorder, Source } from "./recorder.ts";
 import type { Spool, Spooled } from "./spool.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decode, type Upload, uploadShape } from "@service/core";
-import { gunzip } from "./gzip.ts";
+import { gunzip } from "./base/gzip.ts";
 import { Recorder } from "./recorder.ts";
 import { Spool } from "./spool.ts";
 import { temporaryDirectory, upload } from "./_testing.ts";

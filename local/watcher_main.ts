@@ -4,8 +4,8 @@
  */
 
 import { constants } from "node:os";
-import { createClock } from "./clock.ts";
-import { complain } from "./complain.ts";
+import { createClock } from "./base/clock.ts";
+import { complain } from "./base/log.ts";
 import type { ExitStatus } from "./console_exit.ts";
 import { createConsoleReader } from "./console_reader.ts";
 import type { ConsoleReader } from "./console_source.ts";

@@ -48,7 +48,7 @@ for (const [room, allowed] of Object.entries(ALLOWED)) {
 Deno.test("one file opens native code", async () => {
   const files = [...await sources("core"), ...await sources("local"), ...await sources("edge")];
   const opening = files.filter(({ text }) => text.includes("Deno.dlopen")).map(({ path }) => path);
-  assert.deepEqual(opening, ["local/native.ts"]);
+  assert.deepEqual(opening, ["local/base/native.ts"]);
 });
 
 Deno.test("core asks no clock, no random numbers and no platform", async () => {

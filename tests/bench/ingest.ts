@@ -6,7 +6,7 @@ import { startProcess } from "../../edge/testing/process.ts";
 import { startServer } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { openDatabase } from "../../edge/database/database.ts";
-import { gzip } from "../../local/gzip.ts";
+import { gzip } from "../../local/base/gzip.ts";
 import { load } from "./load.ts";
 import type { Row } from "./row.ts";
 import { sampleUpload } from "./samples.ts";

@@ -6,7 +6,7 @@ import { startServer } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { createProject } from "../../edge/tenancy/projects.ts";
-import { gzip } from "../../local/gzip.ts";
+import { gzip } from "../../local/base/gzip.ts";
 import type { Row } from "./row.ts";
 import { sampleWindow } from "./samples.ts";
 

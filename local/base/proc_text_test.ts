@@ -11,7 +11,7 @@ import {
   parsePressure,
   parseStat,
   parseStatus,
-} from "./proc.ts";
+} from "./proc_text.ts";
 
 const AFTER_COMM = "S 1 42 42 0 -1 4194560 103 0 0 0 250 31 7 9 20 0 3 0 111785 2998272 421 0\n";
 

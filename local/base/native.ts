@@ -1,13 +1,13 @@
 /** The one file that opens native code. */
 
 import { constants } from "node:os";
-import { unpacked } from "./native_package.ts";
+import { unpacked } from "../native_package.ts";
 
 const SIG_DFL = null;
 const RLIMIT_CORE = 4;
 
 /** What `deno task native` builds, in a checkout. */
-const BUILD = new URL("../ffi/build", import.meta.url);
+const BUILD = new URL("../../ffi/build", import.meta.url);
 
 /**
  * Ends this process by `signal` as if it had never been handled, without a core file of our own.
