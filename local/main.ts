@@ -5,13 +5,13 @@ import { createClock } from "./base/clock.ts";
 import { complain } from "./base/log.ts";
 import { planCuda } from "./cuda_environment.ts";
 import { newInstanceId } from "./instance.ts";
-import { type Launch, launch } from "./launchers.ts";
+import { type Launch, launch } from "./engines/detect.ts";
 import { checkListener } from "./listener.ts";
 import { becomeSupervisor } from "./base/native.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { INSTANCE_VARIABLE, type Plan, writePlan } from "./plan.ts";
 import { commandLine } from "./process_attributes.ts";
-import { targets } from "./targets.ts";
+import { targets } from "./engines/targets.ts";
 import { readText } from "./base/files.ts";
 
 /** Runs what `args` ask for and leaves with the exit code or by the signal of the workload. */

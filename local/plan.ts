@@ -2,7 +2,7 @@
 
 import type { CudaPlan } from "./cuda_environment.ts";
 import type { ListenerOptions } from "./listener.ts";
-import type { Target } from "./targets.ts";
+import type { Target } from "./engines/targets.ts";
 
 /** The workload inherits it, and so does all it starts: by it a process is known to belong to it. */
 export const INSTANCE_VARIABLE = "SERVICE_INSTANCE_ID";

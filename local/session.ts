@@ -6,7 +6,7 @@ import { createCaptureSource } from "./capture.ts";
 import { complain } from "./base/log.ts";
 import { createCudaSource } from "./cuda.ts";
 import { type ConsoleReader, consoleSource } from "./console_source.ts";
-import { readKey } from "./engine_key.ts";
+import { readKey } from "./engines/key.ts";
 import { createHostSource } from "./host.ts";
 import { containerId, instanceTags } from "./instance.ts";
 import type { Listener } from "./listener.ts";

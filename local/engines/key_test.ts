@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "./_testing.ts";
-import { readKey } from "./engine_key.ts";
+import { temporaryDirectory } from "../_testing.ts";
+import { readKey } from "./key.ts";
 
 Deno.test("of several keys the first is taken, wherever they are", async () => {
   await using directory = await temporaryDirectory();

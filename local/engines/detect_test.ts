@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { launch } from "./launchers.ts";
+import { launch } from "./detect.ts";
 
 /** Command lines with blanks between the words, and where their metrics are. */
 const URLS: [command: string, url: string][] = [

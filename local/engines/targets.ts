@@ -1,8 +1,8 @@
 /** Which Prometheus endpoints a run reads. */
 
-import type { KeySource } from "./engine_key.ts";
-import type { Launch } from "./launchers.ts";
-import type { Options } from "./options.ts";
+import type { KeySource } from "./key.ts";
+import type { Launch } from "./detect.ts";
+import type { Options } from "../options.ts";
 
 /** An endpoint. */
 export interface Target {

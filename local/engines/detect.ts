@@ -1,7 +1,7 @@
 /** Knows an inference engine by its command: where its metrics are, and what keeps it from serving them. */
 
-import { readEngineConfig } from "./engine_config.ts";
-import { type KeySource, keySource } from "./engine_key.ts";
+import { readEngineConfig } from "./config.ts";
+import { type KeySource, keySource } from "./key.ts";
 import {
   type Engine,
   type EngineCommand,

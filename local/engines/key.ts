@@ -1,7 +1,7 @@
 /** The key that an engine's metrics ask for. */
 
 import { type Engine, type EngineCommand, setting } from "./engines.ts";
-import { readText } from "./base/files.ts";
+import { readText } from "../base/files.ts";
 
 /** Where the key is: in the command, in a variable, or in a file. Only the first is the key itself. */
 export type KeySource = { value: string } | { variable: string } | { file: string };
