@@ -3,7 +3,7 @@
 import type { ErrorEntry } from "@service/core";
 import { type Console, createConsole } from "./console.ts";
 import type { ExitStatus } from "./console_exit.ts";
-import type { Recorder, Source } from "./recorder.ts";
+import type { Recorder, Source } from "./sources/recorder.ts";
 
 /** Where the console's bytes come from. */
 export interface ConsoleReader {

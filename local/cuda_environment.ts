@@ -1,7 +1,7 @@
 /** What the CUDA driver and the library that it loads into the workload find in the environment. */
 
 import type { Options } from "./options.ts";
-import { isTellable, segmentDirectories } from "./segment_directories.ts";
+import { isTellable, segmentDirectories } from "./sources/activity/directories.ts";
 import { stateDirectory } from "./base/state.ts";
 
 /** How the workload's CUDA processes are captured. */

@@ -10,7 +10,7 @@ import { checkListener } from "./listener.ts";
 import { becomeSupervisor } from "./base/native.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { INSTANCE_VARIABLE, type Plan, writePlan } from "./plan.ts";
-import { commandLine } from "./process_attributes.ts";
+import { commandLine } from "./sources/proc/attributes.ts";
 import { targets } from "./engines/targets.ts";
 import { readText } from "./base/files.ts";
 

@@ -2,7 +2,7 @@
 
 import { decode, emptyWindow, type Upload, uploadShape } from "@service/core";
 import { gunzip } from "./base/gzip.ts";
-import type { Recorder, Source } from "./recorder.ts";
+import type { Recorder, Source } from "./sources/recorder.ts";
 import type { Spool, Spooled } from "./spool.ts";
 
 /** Where to send, and what to do meanwhile. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decode, type Upload, uploadShape } from "@service/core";
 import { gunzip } from "./base/gzip.ts";
-import { Recorder } from "./recorder.ts";
+import { Recorder } from "./sources/recorder.ts";
 import { Spool } from "./spool.ts";
 import { temporaryDirectory, upload } from "./_testing.ts";
 import { createUploader, type Uploader } from "./uploader.ts";

@@ -3,7 +3,7 @@
 import { encode, SECOND_NS, type Tags, type Upload, type Window } from "@service/core";
 import { createEndpoint, localSignals } from "./endpoint.ts";
 import type { Listener } from "./listener.ts";
-import { Recorder, type Source } from "./recorder.ts";
+import { Recorder, type Source } from "./sources/recorder.ts";
 import { Store } from "./store.ts";
 import type { Uploader } from "./uploader.ts";
 

@@ -1,6 +1,6 @@
 /** The scanner of Prometheus pages. */
 
-import { scan } from "../../local/exposition.ts";
+import { scan } from "../../local/sources/prometheus/exposition.ts";
 import { medianMs, type Row } from "./row.ts";
 
 /** Upper bounds of vLLM's own histograms of time. */

@@ -1,7 +1,7 @@
 /** What reading the segments of CUDA processes costs, and how old their numbers are in an answer. */
 
-import { Recorder } from "../../local/recorder.ts";
-import { createCudaSource } from "../../local/cuda.ts";
+import { Recorder } from "../../local/sources/recorder.ts";
+import { createCudaSource } from "../../local/sources/activity/source.ts";
 import { Store } from "../../local/store.ts";
 import { stampOf, startStamping } from "../segment/stamping.ts";
 import { buildWriter, startWriter, type Writer } from "../segment/writer.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createPauses } from "./pauses.ts";
+import { createPauses } from "./pacing.ts";
 
 Deno.test("work that is short goes on without a pause", () => {
   const pause = createPauses(60_000);

@@ -8,8 +8,8 @@ import {
   type ProcessIo,
   type ProcessStat,
   type ProcessStatus,
-} from "./base/proc_text.ts";
-import type { ProcFiles } from "./base/proc_files.ts";
+} from "../../base/proc_text.ts";
+import type { ProcFiles } from "../../base/proc_files.ts";
 
 /** What one process showed; `null` is what may not be read, or was not read this time. */
 export interface ProcessReading {

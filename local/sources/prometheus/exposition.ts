@@ -1,7 +1,7 @@
 /** A scanner of Prometheus' text formats: 0.0.4, with the quoted names of Prometheus 3, and OpenMetrics 1.0. */
 
 import { MAX_SERIES } from "@service/core";
-import { LineError, readName, readNumber, readSample, type Sample } from "./exposition_sample.ts";
+import { LineError, readName, readNumber, readSample, type Sample } from "./_sample.ts";
 
 /** What a target exposes. */
 export interface Exposition {

@@ -1,14 +1,14 @@
 /** Every process of the workload: processor time, memory, threads, switches, bytes moved, descriptors. */
 
 import { addSums, type Sum, type Tags, tsFromNs } from "@service/core";
-import { createPauses } from "./pauses.ts";
-import { parseCpu, type ProcessStat, type ProcessStatus } from "./base/proc_text.ts";
-import { createProcFiles } from "./base/proc_files.ts";
-import { processAttributes } from "./process_attributes.ts";
-import { type ProcessReading, readProcess } from "./process_reading.ts";
-import { ProcessTree } from "./process_tree.ts";
-import { exactSeconds, Readings } from "./readings.ts";
-import type { Recorder, Source } from "./recorder.ts";
+import { createPauses } from "../pacing.ts";
+import { parseCpu, type ProcessStat, type ProcessStatus } from "../../base/proc_text.ts";
+import { createProcFiles } from "../../base/proc_files.ts";
+import { processAttributes } from "./attributes.ts";
+import { type ProcessReading, readProcess } from "./reading.ts";
+import { ProcessTree } from "./tree.ts";
+import { exactSeconds, Readings } from "../cumulative.ts";
+import type { Recorder, Source } from "../recorder.ts";
 
 /** The workload to follow. */
 export interface ProcessSourceOptions {

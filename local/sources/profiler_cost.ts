@@ -1,7 +1,7 @@
 /** What the profiler itself costs. */
 
 import process from "node:process";
-import { exactSeconds, Readings } from "./readings.ts";
+import { exactSeconds, Readings } from "./cumulative.ts";
 import type { Recorder, Source } from "./recorder.ts";
 
 const NO_TAGS = {};

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { processAttributes, runtime } from "./process_attributes.ts";
+import { processAttributes, runtime } from "./attributes.ts";
 
 const RUNTIMES: [string, Record<string, string>][] = [
   ["/usr/bin/python3.11", { "runtime.name": "python", "runtime.version": "3.11" }],

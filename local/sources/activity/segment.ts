@@ -1,8 +1,8 @@
 /** One process's segment: what it measured since it was last read. `ffi/segment/segment.h` describes it. */
 
 import { addSums, type Bins, exact, type FrameSum, type Sum, type Tags } from "@service/core";
-import type { Gain, Recorder } from "./recorder.ts";
-import { SegmentFile } from "./segment_file.ts";
+import type { Gain, Recorder } from "../recorder.ts";
+import { SegmentFile } from "./file.ts";
 import {
   isReady,
   readLayout,
@@ -11,14 +11,8 @@ import {
   type SegmentLayout,
   type SegmentProgress,
   VALUE_BYTES,
-} from "./segment_layout.ts";
-import {
-  EXTREMES,
-  type SegmentCell,
-  type SegmentSeries,
-  SegmentTables,
-  SUM,
-} from "./segment_tables.ts";
+} from "./layout.ts";
+import { EXTREMES, type SegmentCell, type SegmentSeries, SegmentTables, SUM } from "./tables.ts";
 
 /** States of a process, by their number in the segment. */
 export const SEGMENT_STATES = ["starting", "capturing", "interrupted", "refused", "ended"] as const;

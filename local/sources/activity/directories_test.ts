@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "./_testing.ts";
-import { holdDirectories } from "./segment_directories.ts";
+import { temporaryDirectory } from "../../_testing.ts";
+import { holdDirectories } from "./directories.ts";
 
 const LONG_AGO = new Date(0);
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { MAX_ERROR_LENGTH, quantity } from "@service/core";
-import { Readings } from "./readings.ts";
+import { Readings } from "./cumulative.ts";
 import { Recorder } from "./recorder.ts";
 
 function gained(readings: Readings, values: number[]): number[] {

@@ -14,8 +14,8 @@ import {
 } from "@service/core";
 import { type Distribution, readDistribution } from "./distribution.ts";
 import type { ExposedSeries, Exposition, Family, Point } from "./exposition.ts";
-import type { FirstReading } from "./readings.ts";
-import type { Gain, Recorder } from "./recorder.ts";
+import type { FirstReading } from "../cumulative.ts";
+import type { Gain, Recorder } from "../recorder.ts";
 
 /** Whose families they are. */
 export interface FamilyReadingsOptions {

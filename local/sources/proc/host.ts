@@ -9,10 +9,10 @@ import {
   parseMeminfo,
   parseNetDev,
   parsePressure,
-} from "./base/proc_text.ts";
-import { createProcFiles } from "./base/proc_files.ts";
-import { Readings } from "./readings.ts";
-import type { Recorder, Source } from "./recorder.ts";
+} from "../../base/proc_text.ts";
+import { createProcFiles } from "../../base/proc_files.ts";
+import { Readings } from "../cumulative.ts";
+import type { Recorder, Source } from "../recorder.ts";
 
 /** Whose version the host's resource carries, and where the kernel's files are. */
 export interface HostSourceOptions {

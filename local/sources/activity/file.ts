@@ -3,7 +3,7 @@
  * mapping would end this process by a SIGBUS.
  */
 
-import { HEADER_BYTES, refuseSegment } from "./segment_layout.ts";
+import { HEADER_BYTES, refuseSegment } from "./layout.ts";
 
 /** An open segment file of a process that is ours to watch. */
 export class SegmentFile implements Disposable {

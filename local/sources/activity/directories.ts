@@ -1,6 +1,6 @@
 /** Where an instance's processes leave their segments, and the end of what earlier ones left there. */
 
-import { SegmentFile } from "./segment_file.ts";
+import { SegmentFile } from "./file.ts";
 
 /** Names of segments: pid, start, and a number where another has the same. */
 export const SEGMENT_NAME = /^\d+-\d+(-\d+)?$/;

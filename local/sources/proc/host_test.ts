@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rounded, type Window } from "@service/core";
 import { createHostSource } from "./host.ts";
-import { Recorder } from "./recorder.ts";
+import { Recorder } from "../recorder.ts";
 
 const FILES: Record<string, string> = {
   "stat": "cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3 4\ncpu1 1 2 3 4\n",

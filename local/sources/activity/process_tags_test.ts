@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { processTags } from "./cuda_process.ts";
-import type { ProcFiles } from "./base/proc_files.ts";
+import { processTags } from "./process_tags.ts";
+import type { ProcFiles } from "../../base/proc_files.ts";
 
 function proc(files: Record<string, string>): ProcFiles {
   const names = [...new Set(Object.keys(files).map((path) => path.split("/")[0]!))];

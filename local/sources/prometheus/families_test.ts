@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type Metric, snapshot } from "@service/core";
 import { scan } from "./exposition.ts";
-import { FamilyReadings } from "./family_readings.ts";
-import type { FirstReading } from "./readings.ts";
-import { Recorder } from "./recorder.ts";
-import { Store } from "./store.ts";
+import { FamilyReadings } from "./families.ts";
+import type { FirstReading } from "../cumulative.ts";
+import { Recorder } from "../recorder.ts";
+import { Store } from "../../store.ts";
 
 const START_SECONDS = 1_000;
 

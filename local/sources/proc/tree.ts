@@ -1,7 +1,7 @@
 /** Which processes belong to the workload. */
 
-import type { ProcFiles } from "./base/proc_files.ts";
-import { hasEnded, parseStat } from "./base/proc_text.ts";
+import type { ProcFiles } from "../../base/proc_files.ts";
+import { hasEnded, parseStat } from "../../base/proc_text.ts";
 
 /** Where the tree starts, and what its members carry. */
 export interface ProcessTreeOptions {

@@ -1,9 +1,9 @@
 /** All segments of a run: found, read, and removed once their process is gone. */
 
-import { SEGMENT_NAME } from "./segment_directories.ts";
-import type { Recorder } from "./recorder.ts";
+import { SEGMENT_NAME } from "./directories.ts";
+import type { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";
-import type { AskSegment } from "./base/native.ts";
+import type { AskSegment } from "../../base/native.ts";
 
 /** How long an answer is waited for. */
 const ANSWER_MS = 20;

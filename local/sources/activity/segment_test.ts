@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { rounded, type Series } from "@service/core";
-import { buildWriter, startWriter } from "../tests/segment/writer.ts";
-import { temporaryDirectory } from "./_testing.ts";
-import { createCudaSource } from "./cuda.ts";
-import { Recorder } from "./recorder.ts";
+import { buildWriter, startWriter } from "../../../tests/segment/writer.ts";
+import { temporaryDirectory } from "../../_testing.ts";
+import { createCudaSource } from "./source.ts";
+import { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";
-import { SegmentRefusal } from "./segment_layout.ts";
+import { SegmentRefusal } from "./layout.ts";
 
 const built = await Deno.makeTempDir({ prefix: "service-test-" });
 addEventListener("unload", () => Deno.removeSync(built, { recursive: true }));

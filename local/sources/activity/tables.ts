@@ -1,14 +1,14 @@
 /** What a segment's cells are: its tables, read as they grow. */
 
 import { isBinIndex, MAX_NAME_LENGTH, MAX_TAGS, type Series, type Tags } from "@service/core";
-import type { SegmentFile } from "./segment_file.ts";
+import type { SegmentFile } from "./file.ts";
 import {
   CELL_BYTES,
   refuseSegment,
   type SegmentLayout,
   type SegmentProgress,
   SERIES_BYTES,
-} from "./segment_layout.ts";
+} from "./layout.ts";
 
 /** What a series of a segment measures. */
 export interface SegmentSeries {

@@ -1,9 +1,9 @@
 /** What the workload's CUDA processes measure of themselves, and whether they do. */
 
 import type { Tags } from "@service/core";
-import { processTags } from "./cuda_process.ts";
-import type { AskSegment } from "./base/native.ts";
-import type { Recorder, Source } from "./recorder.ts";
+import { processTags } from "./process_tags.ts";
+import type { AskSegment } from "../../base/native.ts";
+import type { Recorder, Source } from "../recorder.ts";
 import type { Segment, SegmentState } from "./segment.ts";
 import { type SegmentProcess, Segments } from "./segments.ts";
 

@@ -2,11 +2,11 @@
 
 import type { Tags } from "@service/core";
 import type { Exposition } from "./exposition.ts";
-import { FamilyReadings } from "./family_readings.ts";
-import { createPauses } from "./pauses.ts";
-import type { FirstReading } from "./readings.ts";
-import type { Recorder, Source } from "./recorder.ts";
-import { redactText } from "./base/redact.ts";
+import { FamilyReadings } from "./families.ts";
+import { createPauses } from "../pacing.ts";
+import type { FirstReading } from "../cumulative.ts";
+import type { Recorder, Source } from "../recorder.ts";
+import { redactText } from "../../base/redact.ts";
 import { scrape } from "./scrape.ts";
 
 /** What to scrape. */

@@ -1,8 +1,8 @@
 /** What a process is: its command line, executable and runtime. */
 
 import type { Tags } from "@service/core";
-import type { ProcFiles } from "./base/proc_files.ts";
-import { redact } from "./base/redact.ts";
+import type { ProcFiles } from "../../base/proc_files.ts";
+import { redact } from "../../base/redact.ts";
 
 /** Characters of a command line that are published; a longer one ends in an ellipsis. */
 const MAX_COMMAND_LINE = 4_096;

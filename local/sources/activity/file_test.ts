@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "./_testing.ts";
-import { SegmentFile } from "./segment_file.ts";
+import { temporaryDirectory } from "../../_testing.ts";
+import { SegmentFile } from "./file.ts";
 
 const STRANGER = 12_345;
 /** A user namespace in which we are not root, and strangers are nobody. */
@@ -10,7 +10,7 @@ const missing = Deno.uid() !== 0
   : await succeeds([...NOT_ROOT, "true"])
   ? null
   : "no user namespace here";
-if (missing) console.log(`local/segment_file_test.ts is skipped: ${missing}`);
+if (missing) console.log(`local/sources/activity/file_test.ts is skipped: ${missing}`);
 
 Deno.test({
   name: "a stranger's file is refused, but to root, who trusts all",
@@ -30,7 +30,7 @@ Deno.test({
 
 /** What opening it says in a process that is not root. */
 async function readAsUser(path: string): Promise<string> {
-  const code = `import { SegmentFile } from "${import.meta.resolve("./segment_file.ts")}";
+  const code = `import { SegmentFile } from "${import.meta.resolve("./file.ts")}";
     try { new SegmentFile(${
     JSON.stringify(path)
   }); } catch (error) { console.log(error.message); }`;

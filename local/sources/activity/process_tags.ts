@@ -1,8 +1,8 @@
 /** Which process a segment is of, in its own eyes and in ours. */
 
-import { parseStat } from "./base/proc_text.ts";
-import { createProcFiles, type ProcFiles } from "./base/proc_files.ts";
-import type { SegmentLayout } from "./segment_layout.ts";
+import { parseStat } from "../../base/proc_text.ts";
+import { createProcFiles, type ProcFiles } from "../../base/proc_files.ts";
+import type { SegmentLayout } from "./layout.ts";
 
 /**
  * Tags of the process that wrote a segment: the pid that it has for itself, and where that is another

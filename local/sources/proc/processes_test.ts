@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { addSums, type Resource, rounded, type Sum, type Window } from "@service/core";
 import { createProcessSource, type ProcessSourceOptions } from "./processes.ts";
-import { Recorder } from "./recorder.ts";
+import { Recorder } from "../recorder.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const MARKER = `SERVICE_INSTANCE_ID=${crypto.randomUUID()}`;

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { quantity, type Series, type Window } from "@service/core";
-import { buildWriter, startWriter, type Writer } from "../tests/segment/writer.ts";
-import { temporaryDirectory } from "./_testing.ts";
-import { createCudaSource, type CudaOptions } from "./cuda.ts";
-import { openSegmentAsk } from "./base/native.ts";
-import { Recorder } from "./recorder.ts";
+import { buildWriter, startWriter, type Writer } from "../../../tests/segment/writer.ts";
+import { temporaryDirectory } from "../../_testing.ts";
+import { createCudaSource, type CudaOptions } from "./source.ts";
+import { openSegmentAsk } from "../../base/native.ts";
+import { Recorder } from "../recorder.ts";
 
 const built = await Deno.makeTempDir({ prefix: "service-test-" });
 addEventListener("unload", () => Deno.removeSync(built, { recursive: true }));
 const program = await buildWriter(built) ?? "";
 const ignore = program === "";
-const ask = openSegmentAsk(new URL("../ffi/build/libservice.so", import.meta.url).pathname);
+const ask = openSegmentAsk(new URL("../../../ffi/build/libservice.so", import.meta.url).pathname);
 
 /** A source over a directory, and a recorder that shows what it recorded. */
 function watch(directories: string[], options: Partial<CudaOptions> = {}) {
