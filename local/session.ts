@@ -5,7 +5,7 @@ import denoJson from "../deno.json" with { type: "json" };
 import { createCaptureSource } from "./sources/capture_state.ts";
 import { complain } from "./base/log.ts";
 import { createCudaSource } from "./sources/activity/source.ts";
-import { type ConsoleReader, consoleSource } from "./console_source.ts";
+import { type ConsoleReader, consoleSource } from "./sources/console/source.ts";
 import { readKey } from "./engines/key.ts";
 import { createHostSource } from "./sources/proc/host.ts";
 import { containerId, instanceTags } from "./instance.ts";

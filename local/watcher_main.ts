@@ -6,9 +6,9 @@
 import { constants } from "node:os";
 import { createClock } from "./base/clock.ts";
 import { complain } from "./base/log.ts";
-import type { ExitStatus } from "./console_exit.ts";
-import { createConsoleReader } from "./console_reader.ts";
-import type { ConsoleReader } from "./console_source.ts";
+import type { ExitStatus } from "./sources/console/exit.ts";
+import { createConsoleReader } from "./sources/console/reader.ts";
+import type { ConsoleReader } from "./sources/console/source.ts";
 import { openListener } from "./listener.ts";
 import { readPlan } from "./plan.ts";
 import { startSession } from "./session.ts";

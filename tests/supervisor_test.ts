@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { RingReader } from "../local/ring.ts";
+import { RingReader } from "../local/sources/console/ring.ts";
 import { run } from "./command.ts";
 import { ROOT, shell, SUPERVISOR, test } from "./native.ts";
 import { startRun, until, watcherOf } from "./stack.ts";

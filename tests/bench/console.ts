@@ -1,6 +1,6 @@
 /** The console: what a workload may write before its reader falls behind. */
 
-import { createConsole } from "../../local/console.ts";
+import { createConsole } from "../../local/sources/console/console.ts";
 import { medianMs, type Row } from "./row.ts";
 
 const CHUNK_BYTES = 65_536;

@@ -1,7 +1,7 @@
 /** Log records: one table of the formats in which a line states its level. */
 
-import type { Finding } from "./console_block.ts";
-import { parseJsonLog } from "./console_json.ts";
+import type { Finding } from "./block.ts";
+import { parseJsonLog } from "./json.ts";
 
 /** A line that a logger wrote. */
 export interface LogRecord {

@@ -1,14 +1,14 @@
 /** The console of the workload, read for its warnings and errors. */
 
 import type { ErrorEntry, Tags } from "@service/core";
-import { Assembler } from "./console_assembler.ts";
-import type { Finding } from "./console_block.ts";
-import { exitEntry, type ExitStatus } from "./console_exit.ts";
-import { LineSplitter } from "./console_lines.ts";
-import { Repeats } from "./console_repeats.ts";
-import { Tail } from "./console_tail.ts";
-import { plainText } from "./console_text.ts";
-import { redactText } from "./base/redact.ts";
+import { Assembler } from "./assembler.ts";
+import type { Finding } from "./block.ts";
+import { exitEntry, type ExitStatus } from "./exit.ts";
+import { LineSplitter } from "./lines.ts";
+import { Repeats } from "./repeats.ts";
+import { Tail } from "./tail.ts";
+import { plainText } from "./text.ts";
+import { redactText } from "../../base/redact.ts";
 
 /** Where bytes were written: the terminal, standard output, standard error. */
 export type StreamNumber = 0 | 1 | 2;

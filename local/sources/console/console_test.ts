@@ -3,7 +3,7 @@ import { type ErrorEntry, errorEntry } from "@service/core";
 import fc from "fast-check";
 import { type ConsoleChunk, createConsole, MAX_TEXT_LENGTH } from "./console.ts";
 
-const DATA = new URL("testdata/console/", import.meta.url);
+const DATA = new URL("testdata/", import.meta.url);
 const SECOND_NS = 1_000_000_000n;
 const encoder = new TextEncoder();
 

@@ -1,6 +1,6 @@
 /** The last bytes of a stream, for what the workload said before it ended. */
 
-import { plainText } from "./console_text.ts";
+import { plainText } from "./text.ts";
 
 const NEWLINE = 10;
 const RETURN = 13;

@@ -7,7 +7,7 @@ import {
   type LineContext,
   Lines,
   simpleBlock,
-} from "./console_block.ts";
+} from "../block.ts";
 
 const TRACEBACK =
   /^(?<before>.*?)(?<start>(?: {2}\+ Exception Group )?Traceback \(most recent call last\):)$/;

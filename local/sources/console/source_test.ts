@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { Console } from "./console.ts";
-import type { ExitStatus } from "./console_exit.ts";
-import { consoleSource } from "./console_source.ts";
-import { Recorder } from "./sources/recorder.ts";
+import type { ExitStatus } from "./exit.ts";
+import { consoleSource } from "./source.ts";
+import { Recorder } from "../recorder.ts";
 
 Deno.test("what the console says is in the window of the tick that reads it, at its own time", async () => {
   let status: ExitStatus | null = null;

@@ -1,12 +1,12 @@
 /** The lines of one stream, told apart by process and assembled to findings. */
 
-import type { Block, Finding, LineContext } from "./console_block.ts";
-import { openStack, openToldStack } from "./console_javascript.ts";
-import { bodyOf, type LogRecord, parseLog } from "./console_levels.ts";
-import { openNative, openReport } from "./console_natives.ts";
-import { openGoPanic, openRustPanic } from "./console_panics.ts";
-import { splitPrefix } from "./console_prefix.ts";
-import { NOTE_PAUSE_NS, openSyntaxError, openTraceback, openWarning } from "./console_python.ts";
+import type { Block, Finding, LineContext } from "./block.ts";
+import { openStack, openToldStack } from "./formats/javascript.ts";
+import { bodyOf, type LogRecord, parseLog } from "./levels.ts";
+import { openNative, openReport } from "./formats/natives.ts";
+import { openGoPanic, openRustPanic } from "./formats/panics.ts";
+import { splitPrefix } from "./prefix.ts";
+import { NOTE_PAUSE_NS, openSyntaxError, openTraceback, openWarning } from "./formats/python.ts";
 
 /** Lines of other processes after which an open block is taken to have ended. */
 const MAX_FOREIGN_LINES = 1_000;

@@ -1,6 +1,6 @@
 /** Console bytes as lines: cut at newlines and at carriage returns, decoded only where asked. */
 
-import { findCandidate } from "./console_scan.ts";
+import { findCandidate } from "./scan.ts";
 
 /** Bytes of a line that are kept; the rest is passed over. */
 export const MAX_LINE_BYTES = 65_536;

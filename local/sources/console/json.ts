@@ -1,6 +1,6 @@
 /** Log records written as JSON, one to a line. */
 
-import { levelOf, type LogRecord } from "./console_levels.ts";
+import { levelOf, type LogRecord } from "./levels.ts";
 
 const LEVELS = ["level", "severity", "lvl", "levelname", "log.level", "loglevel", "severityText"];
 const MESSAGES = ["message", "msg", "event", "textPayload", "body"];

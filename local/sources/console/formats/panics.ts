@@ -1,6 +1,6 @@
 /** Go and Rust panics. */
 
-import { type Block, Lines, simpleBlock } from "./console_block.ts";
+import { type Block, Lines, simpleBlock } from "../block.ts";
 
 /** A line of a Go stack: a goroutine, a call, its place, a signal, or a register. */
 const GO_STACK =

@@ -1,6 +1,6 @@
 /** Node and Deno: errors with their stacks. */
 
-import { type Block, Lines, simpleBlock } from "./console_block.ts";
+import { type Block, Lines, simpleBlock } from "../block.ts";
 
 const NAMED = /^(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?(?:: .*)?$/;
 const DENO = /^error: (Uncaught .*)$/;

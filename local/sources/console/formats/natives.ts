@@ -1,7 +1,7 @@
 /** What native code says when it dies: C++, sanitizers, CUDA and HIP, shells and the kernel. */
 
-import { type Block, type Finding, simpleBlock } from "./console_block.ts";
-import { CUDA_ADVICE } from "./console_python.ts";
+import { type Block, type Finding, simpleBlock } from "../block.ts";
+import { CUDA_ADVICE } from "./python.ts";
 
 interface Native {
   /** The line that opens it; groups `message`, `pid` and `level` where it has them. */

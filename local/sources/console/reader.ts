@@ -1,7 +1,7 @@
 /** The console as the supervisor shows it: a ring behind a descriptor, and how the workload ended. */
 
-import type { ExitStatus } from "./console_exit.ts";
-import type { ConsoleReader } from "./console_source.ts";
+import type { ExitStatus } from "./exit.ts";
+import type { ConsoleReader } from "./source.ts";
 import { RingReader } from "./ring.ts";
 
 /**

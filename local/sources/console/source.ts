@@ -2,8 +2,8 @@
 
 import type { ErrorEntry } from "@service/core";
 import { type Console, createConsole } from "./console.ts";
-import type { ExitStatus } from "./console_exit.ts";
-import type { Recorder, Source } from "./sources/recorder.ts";
+import type { ExitStatus } from "./exit.ts";
+import type { Recorder, Source } from "../recorder.ts";
 
 /** Where the console's bytes come from. */
 export interface ConsoleReader {
