@@ -50,6 +50,6 @@ export {
 } from "@service/core";
 
 if (import.meta.main) {
-  const { main } = await import("./local/main.ts");
+  const { main } = await import("./local/launch/run.ts");
   await main(Deno.args);
 }

@@ -9,7 +9,7 @@ export interface PackageOptions {
   products: string[];
 }
 
-/** Writes the module for a platform; `local/native_package.ts` reads it. */
+/** Writes the module for a platform; `local/launch/package.ts` reads it. */
 export async function writePackage(
   architecture: string,
   { folder, products }: PackageOptions,

@@ -1,6 +1,6 @@
 /** What the launcher tells the watcher, which is a process of its own. */
 
-import type { CudaPlan } from "./cuda_environment.ts";
+import type { CudaPlan } from "./launch/gpu_environment.ts";
 import type { ListenerOptions } from "./listener.ts";
 import type { Target } from "./engines/targets.ts";
 

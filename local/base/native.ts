@@ -1,7 +1,7 @@
 /** The one file that opens native code. */
 
 import { constants } from "node:os";
-import { unpacked } from "../native_package.ts";
+import { unpacked } from "../launch/package.ts";
 
 const SIG_DFL = null;
 const RLIMIT_CORE = 4;

@@ -2,7 +2,7 @@
 
 import type { KeySource } from "./key.ts";
 import type { Launch } from "./detect.ts";
-import type { Options } from "../options.ts";
+import type { Options } from "../launch/options.ts";
 
 /** An endpoint. */
 export interface Target {

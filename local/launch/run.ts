@@ -1,18 +1,18 @@
 /** `service-run`: starts the user's command under the supervisor, which starts the watcher beside it. */
 
-import denoJson from "../deno.json" with { type: "json" };
-import { createClock } from "./base/clock.ts";
-import { complain } from "./base/log.ts";
-import { planCuda } from "./cuda_environment.ts";
-import { newInstanceId } from "./instance.ts";
-import { type Launch, launch } from "./engines/detect.ts";
-import { checkListener } from "./listener.ts";
-import { becomeSupervisor } from "./base/native.ts";
+import denoJson from "../../deno.json" with { type: "json" };
+import { createClock } from "../base/clock.ts";
+import { complain } from "../base/log.ts";
+import { planCuda } from "./gpu_environment.ts";
+import { newInstanceId } from "../instance.ts";
+import { type Launch, launch } from "../engines/detect.ts";
+import { checkListener } from "../listener.ts";
+import { becomeSupervisor } from "../base/native.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
-import { INSTANCE_VARIABLE, type Plan, writePlan } from "./plan.ts";
-import { commandLine } from "./sources/proc/attributes.ts";
-import { targets } from "./engines/targets.ts";
-import { readText } from "./base/files.ts";
+import { INSTANCE_VARIABLE, type Plan, writePlan } from "../plan.ts";
+import { commandLine } from "../sources/proc/attributes.ts";
+import { targets } from "../engines/targets.ts";
+import { readText } from "../base/files.ts";
 
 /** Runs what `args` ask for and leaves with the exit code or by the signal of the workload. */
 export async function main(args: string[]): Promise<void> {
@@ -28,7 +28,7 @@ export async function main(args: string[]): Promise<void> {
       ...exactly(command, plan.changes.length > 0),
     ];
   }, env);
-  const { runInProcess } = await import("./in_process.ts");
+  const { runInProcess } = await import("./fallback.ts");
   const missing = { ...plan.missing, console_errors: reason, gpu_kernels: reason };
   await runInProcess(command, { plan: { ...plan, missing }, env });
 }
@@ -81,7 +81,7 @@ function planRun(
 
 /** The supervisor's words for the watcher. A package from a registry needs no configuration here. */
 function watch(plan: Plan): string[] {
-  const module = import.meta.resolve("./watcher_main.ts");
+  const module = import.meta.resolve("../watcher_main.ts");
   const isolated = module.startsWith("file:") ? [] : ["--no-config"];
   const flags = ["-A", "--quiet", "--no-lock", ...isolated];
   const words = [Deno.execPath(), "run", ...flags, module, writePlan(plan)];

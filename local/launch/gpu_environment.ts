@@ -1,8 +1,8 @@
 /** What the CUDA driver and the library that it loads into the workload find in the environment. */
 
 import type { Options } from "./options.ts";
-import { isTellable, segmentDirectories } from "./sources/activity/directories.ts";
-import { stateDirectory } from "./base/state.ts";
+import { isTellable, segmentDirectories } from "../sources/activity/directories.ts";
+import { stateDirectory } from "../base/state.ts";
 
 /** How the workload's CUDA processes are captured. */
 export interface CudaPlan {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { planCuda } from "./cuda_environment.ts";
+import { planCuda } from "./gpu_environment.ts";
 
 const library = "/opt/service/libservice.so";
 const options = { id: "0123456789ab", cudaGraphTrace: "node", library } as const;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { temporaryDirectory } from "./_testing.ts";
-import { type NativeFiles, unpack } from "./native_package.ts";
+import { temporaryDirectory } from "../_testing.ts";
+import { type NativeFiles, unpack } from "./package.ts";
 
 const FILES: NativeFiles = { tool: packed("a tool"), "library.so": packed("a library") };
 

@@ -1,11 +1,11 @@
 /** Runs the workload and its watcher in one process, where there is no native supervisor. */
 
-import { createClock } from "./base/clock.ts";
-import { complain } from "./base/log.ts";
-import { openListener } from "./listener.ts";
-import { dieBy } from "./base/native.ts";
-import { INSTANCE_VARIABLE, type Plan } from "./plan.ts";
-import { startSession } from "./session.ts";
+import { createClock } from "../base/clock.ts";
+import { complain } from "../base/log.ts";
+import { openListener } from "../listener.ts";
+import { dieBy } from "../base/native.ts";
+import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
+import { startSession } from "../session.ts";
 import { type Ending, StartError, startWorkload, type Workload } from "./workload.ts";
 
 const FORWARDED: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];

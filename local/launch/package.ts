@@ -1,6 +1,6 @@
 /** The native part as the published package carries it: unpacked once into a folder of the user's. */
 
-import { stateDirectory } from "./base/state.ts";
+import { stateDirectory } from "../base/state.ts";
 
 /** Files by their names: what `ffi/build.ts --package` writes for each platform. */
 export type NativeFiles = Record<string, { sha256: string; gzip: string }>;
@@ -15,7 +15,7 @@ export async function* unpacked(env: Record<string, string>): AsyncGenerator<str
   try {
     // Computed, so that no one loads the module of a platform that is not theirs.
     const name = os === "linux" ? arch : os;
-    ({ files } = await import(new URL(`../ffi/build/package/${name}.ts`, import.meta.url).href));
+    ({ files } = await import(new URL(`../../ffi/build/package/${name}.ts`, import.meta.url).href));
   } catch (error) {
     yield new Error(`this package has no native part for ${target}: ${reason(error)}`);
     return;
