@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "../tests/testing.ts";
 import {
   ARCHITECTURES,
   compile,

@@ -1,7 +1,7 @@
 /** What the launcher tells the watcher, which is a process of its own. */
 
 import type { CudaPlan } from "./launch/gpu_environment.ts";
-import type { ListenerOptions } from "./listener.ts";
+import type { ListenerOptions } from "./serve/listener.ts";
 import type { Target } from "./engines/targets.ts";
 
 /** The workload inherits it, and so does all it starts: by it a process is known to belong to it. */

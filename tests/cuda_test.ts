@@ -1,7 +1,7 @@
 /** The capture of CUDA against a fake driver and a fake CUPTI: what is published is what was done. */
 
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "./testing.ts";
 import type { Signals } from "@service/core";
 import { readLocal, until } from "./stack.ts";
 import { compiler, libraries, otherTool, type Toolkit, TOOLKITS } from "./doubles/cuda/build.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decode, type ErrorEntry, signals } from "@service/core";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "./testing.ts";
 import { startRun } from "./stack.ts";
 
 const SCRIPT = `

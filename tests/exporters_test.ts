@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decode, type ErrorEntry, type Metric, type Signals, signals } from "@service/core";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "./testing.ts";
 import { readLocal, type Run, startRun, until } from "./stack.ts";
 
 /** Debian's Python, for which Debian's packages are installed. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decode, signals } from "@service/core";
 import { compilerFor } from "../ffi/build.ts";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "./testing.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 
 const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { catalogue, SECOND_NS, signals } from "@service/core";
 import { readLocal, startRun, until } from "./stack.ts";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "./testing.ts";
 
 /** Runs a command to its end, with its state in a directory of its own. */
 async function run(

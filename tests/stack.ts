@@ -114,7 +114,7 @@ export async function watcherOf({ process: { pid } }: Run): Promise<number> {
   const children = await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`);
   for (const child of children.trim().split(" ")) {
     const words = await Deno.readTextFile(`/proc/${child}/cmdline`).catch(() => "");
-    if (words.includes("watcher_main.ts")) return Number(child);
+    if (words.includes("local/watcher.ts")) return Number(child);
   }
   return pid;
 }

@@ -3,7 +3,7 @@ import { RingReader } from "../local/sources/console/ring.ts";
 import { run } from "./command.ts";
 import { ROOT, shell, SUPERVISOR, test } from "./native.ts";
 import { startRun, until, watcherOf } from "./stack.ts";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "./testing.ts";
 
 test("a gigabyte passes a pipe unchanged", async () => {
   const made = "head -c 1G /dev/zero | openssl enc -aes-128-ctr -K 0 -iv 0 2> /dev/null";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inTerminal, shell, SUPERVISOR, test } from "./native.ts";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "./testing.ts";
 
 const ISATTY =
   `python3 -c 'import os; os.write(%, str([os.isatty(i) for i in range(3)]).encode())'`;

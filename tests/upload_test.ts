@@ -8,7 +8,7 @@ import {
   type Signals,
   signals,
 } from "@service/core";
-import { temporaryDirectory } from "../local/_testing.ts";
+import { temporaryDirectory } from "./testing.ts";
 import {
   type Hosted,
   readLocal,

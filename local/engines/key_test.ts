@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../_testing.ts";
+import { temporaryDirectory } from "../../tests/testing.ts";
 import { readKey } from "./key.ts";
 
 Deno.test("of several keys the first is taken, wherever they are", async () => {

@@ -2,10 +2,10 @@
 
 import { createClock } from "../base/clock.ts";
 import { complain } from "../base/log.ts";
-import { openListener } from "../listener.ts";
+import { openListener } from "../serve/listener.ts";
 import { dieBy } from "../base/native.ts";
 import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
-import { startSession } from "../session.ts";
+import { startSession } from "../watch/session.ts";
 import { type Ending, StartError, startWorkload, type Workload } from "./workload.ts";
 
 const FORWARDED: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];

@@ -1,7 +1,7 @@
 /** What the command line and the environment ask for. */
 
 import { parseArgs } from "node:util";
-import { DEFAULT_HOST } from "../listener.ts";
+import { DEFAULT_HOST } from "../serve/listener.ts";
 
 /** How one run was asked for. */
 export interface Options {

@@ -4,9 +4,9 @@ import denoJson from "../../deno.json" with { type: "json" };
 import { createClock } from "../base/clock.ts";
 import { complain } from "../base/log.ts";
 import { planCuda } from "./gpu_environment.ts";
-import { newInstanceId } from "../instance.ts";
+import { newInstanceId } from "../watch/instance_tags.ts";
 import { type Launch, launch } from "../engines/detect.ts";
-import { checkListener } from "../listener.ts";
+import { checkListener } from "../serve/listener.ts";
 import { becomeSupervisor } from "../base/native.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { INSTANCE_VARIABLE, type Plan, writePlan } from "../plan.ts";
@@ -81,7 +81,7 @@ function planRun(
 
 /** The supervisor's words for the watcher. A package from a registry needs no configuration here. */
 function watch(plan: Plan): string[] {
-  const module = import.meta.resolve("../watcher_main.ts");
+  const module = import.meta.resolve("../watcher.ts");
   const isolated = module.startsWith("file:") ? [] : ["--no-config"];
   const flags = ["-A", "--quiet", "--no-lock", ...isolated];
   const words = [Deno.execPath(), "run", ...flags, module, writePlan(plan)];

@@ -4,7 +4,7 @@
  */
 
 import { encode } from "@service/core";
-import { createEndpoint, localSignals } from "../../local/endpoint.ts";
+import { createEndpoint, localSignals } from "../../local/serve/endpoint.ts";
 import { sampleWindow } from "./samples.ts";
 
 const total = sampleWindow(Number(Deno.args[0]));

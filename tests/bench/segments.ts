@@ -2,7 +2,7 @@
 
 import { Recorder } from "../../local/sources/recorder.ts";
 import { createCudaSource } from "../../local/sources/activity/source.ts";
-import { Store } from "../../local/store.ts";
+import { Store } from "../../local/watch/accumulator.ts";
 import { stampOf, startStamping } from "../segment/stamping.ts";
 import { buildWriter, startWriter, type Writer } from "../segment/writer.ts";
 import { readLocal } from "../stack.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { rounded, type Series } from "@service/core";
 import { buildWriter, startWriter } from "../../../tests/segment/writer.ts";
-import { temporaryDirectory } from "../../_testing.ts";
+import { temporaryDirectory } from "../../../tests/testing.ts";
 import { createCudaSource } from "./source.ts";
 import { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { quantity, type Series, type Window } from "@service/core";
 import { buildWriter, startWriter, type Writer } from "../../../tests/segment/writer.ts";
-import { temporaryDirectory } from "../../_testing.ts";
+import { temporaryDirectory } from "../../../tests/testing.ts";
 import { createCudaSource, type CudaOptions } from "./source.ts";
 import { openSegmentAsk } from "../../base/native.ts";
 import { Recorder } from "../recorder.ts";

@@ -4,7 +4,7 @@ import { scan } from "./exposition.ts";
 import { FamilyReadings } from "./families.ts";
 import type { FirstReading } from "../cumulative.ts";
 import { Recorder } from "../recorder.ts";
-import { Store } from "../../store.ts";
+import { Store } from "../../watch/accumulator.ts";
 
 const START_SECONDS = 1_000;
 

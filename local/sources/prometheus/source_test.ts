@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Signals, snapshot } from "@service/core";
 import { createPrometheusSource, type PrometheusOptions } from "./source.ts";
 import { Recorder } from "../recorder.ts";
-import { Store } from "../../store.ts";
+import { Store } from "../../watch/accumulator.ts";
 
 interface Scraped extends AsyncDisposable {
   /** The payload once `done` holds of it. */

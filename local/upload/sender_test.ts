@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { decode, type Upload, uploadShape } from "@service/core";
-import { gunzip } from "./base/gzip.ts";
-import { Recorder } from "./sources/recorder.ts";
+import { gunzip } from "../base/gzip.ts";
+import { Recorder } from "../sources/recorder.ts";
 import { Spool } from "./spool.ts";
-import { temporaryDirectory, upload } from "./_testing.ts";
-import { createUploader, type Uploader } from "./uploader.ts";
+import { temporaryDirectory, upload } from "../../tests/testing.ts";
+import { createUploader, type Uploader } from "./sender.ts";
 
 /** A service that answers as told, request by request, and keeps what it took. */
 function misbehaving(answers: (Response | "break off")[]) {

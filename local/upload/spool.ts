@@ -14,7 +14,7 @@ import {
   type Upload,
   uploadShape,
 } from "@service/core";
-import { gunzip, gzip } from "./base/gzip.ts";
+import { gunzip, gzip } from "../base/gzip.ts";
 
 /** One window in the spool. */
 export interface Spooled {

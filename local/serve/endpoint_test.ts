@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decode, emptyWindow, problem, type Series, seriesKey, signals } from "@service/core";
 import { createEndpoint } from "./endpoint.ts";
-import { gunzip } from "./base/gzip.ts";
+import { gunzip } from "../base/gzip.ts";
 
 const START_NS = 1_790_000_000_000_000_001n;
 const NOW_NS = START_NS + 3_600_000_000_000n;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { decode, type Upload, uploadShape } from "@service/core";
-import { gunzip } from "./base/gzip.ts";
+import { gunzip } from "../base/gzip.ts";
 import { Spool } from "./spool.ts";
-import { temporaryDirectory, upload } from "./_testing.ts";
+import { temporaryDirectory, upload } from "../../tests/testing.ts";
 
 const silent = () => assert.fail("nothing to complain of");
 

@@ -1,26 +1,26 @@
 /** One run as its watcher sees it: what is measured, where it is uploaded to, and its last word. */
 
 import type { Tags } from "@service/core";
-import denoJson from "../deno.json" with { type: "json" };
-import { createCaptureSource } from "./sources/capture_state.ts";
-import { complain } from "./base/log.ts";
-import { createCudaSource } from "./sources/activity/source.ts";
-import { type ConsoleReader, consoleSource } from "./sources/console/source.ts";
-import { readKey } from "./engines/key.ts";
-import { createHostSource } from "./sources/proc/host.ts";
-import { containerId, instanceTags } from "./instance.ts";
-import type { Listener } from "./listener.ts";
-import { openSegmentAsk } from "./base/native.ts";
-import { INSTANCE_VARIABLE, type Plan } from "./plan.ts";
-import { oomKills } from "./base/oom_kills.ts";
-import { createProcessSource } from "./sources/proc/processes.ts";
-import { createPrometheusSource } from "./sources/prometheus/source.ts";
-import { holdDirectories } from "./sources/activity/directories.ts";
-import { createSelfSource } from "./sources/profiler_cost.ts";
-import { saveSnapshot, stateDirectory } from "./base/state.ts";
-import { readText } from "./base/files.ts";
-import { startUpload } from "./upload.ts";
-import { startWatcher, type Watcher } from "./watcher.ts";
+import denoJson from "../../deno.json" with { type: "json" };
+import { createCaptureSource } from "../sources/capture_state.ts";
+import { complain } from "../base/log.ts";
+import { createCudaSource } from "../sources/activity/source.ts";
+import { type ConsoleReader, consoleSource } from "../sources/console/source.ts";
+import { readKey } from "../engines/key.ts";
+import { createHostSource } from "../sources/proc/host.ts";
+import { containerId, instanceTags } from "./instance_tags.ts";
+import type { Listener } from "../serve/listener.ts";
+import { openSegmentAsk } from "../base/native.ts";
+import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
+import { oomKills } from "../base/oom_kills.ts";
+import { createProcessSource } from "../sources/proc/processes.ts";
+import { createPrometheusSource } from "../sources/prometheus/source.ts";
+import { holdDirectories } from "../sources/activity/directories.ts";
+import { createSelfSource } from "../sources/profiler_cost.ts";
+import { saveSnapshot, stateDirectory } from "../base/state.ts";
+import { readText } from "../base/files.ts";
+import { startUpload } from "../upload/spools.ts";
+import { startWatcher, type Watcher } from "./loop.ts";
 
 type Environment = Record<string, string>;
 

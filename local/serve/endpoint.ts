@@ -12,7 +12,7 @@ import {
   type Tags,
   type Window,
 } from "@service/core";
-import { gzip } from "./base/gzip.ts";
+import { gzip } from "../base/gzip.ts";
 
 /** What the endpoint serves, and to whom. */
 export interface EndpointOptions {

@@ -1,8 +1,8 @@
 /** Sends the spooled windows of one instance to the service, in order, each until it is answered. */
 
 import { decode, emptyWindow, type Upload, uploadShape } from "@service/core";
-import { gunzip } from "./base/gzip.ts";
-import type { Recorder, Source } from "./sources/recorder.ts";
+import { gunzip } from "../base/gzip.ts";
+import type { Recorder, Source } from "../sources/recorder.ts";
 import type { Spool, Spooled } from "./spool.ts";
 
 /** Where to send, and what to do meanwhile. */

@@ -1,7 +1,7 @@
 /** Upload of one run: its own spool, and what killed runs left on this machine for the same service. */
 
 import { Spool } from "./spool.ts";
-import { createUploader, type Uploader } from "./uploader.ts";
+import { createUploader, type Uploader } from "./sender.ts";
 
 /** Where one run uploads to, and from where on disk. */
 export interface UploadOptions {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { containerId, instanceTags, newInstanceId } from "./instance.ts";
+import { containerId, instanceTags, newInstanceId } from "./instance_tags.ts";
 
 const place = { id: "0123456789ab", env: {}, hostname: "box", pid: 42 };
 const ID = "4f".repeat(32);

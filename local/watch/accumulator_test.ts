@@ -8,7 +8,7 @@ import {
   seriesKey,
   type Window,
 } from "@service/core";
-import { Store } from "./store.ts";
+import { Store } from "./accumulator.ts";
 
 const SECOND_NS = 1_000_000_000n;
 
