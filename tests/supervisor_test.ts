@@ -217,12 +217,7 @@ Deno.test("without the native part the workload runs just so, and the payload sa
   await using directory = await temporaryDirectory();
   const { path } = directory;
   await Deno.mkdir(`${path}/edge`);
-  for (const room of ["core", "local"]) {
-    await Deno.mkdir(`${path}/${room}`);
-    for await (const { name, isFile } of Deno.readDir(ROOT + room)) {
-      if (isFile) await Deno.copyFile(`${ROOT}${room}/${name}`, `${path}/${room}/${name}`);
-    }
-  }
+  await run(["cp", "-r", `${ROOT}core`, `${ROOT}local`, path]);
   for (const file of ["mod.ts", "deno.json", "edge/deno.json"]) {
     await Deno.copyFile(ROOT + file, `${path}/${file}`);
   }
