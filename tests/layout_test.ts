@@ -1,58 +1,129 @@
+/** The layout of the repository: rooms, the arrows between them, and what holds of whole rooms. */
+
 import assert from "node:assert/strict";
+import { ARROWS, circles, readSources, ROOT, violations } from "./layout.ts";
+import { temporaryDirectory } from "./testing.ts";
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const TOPS = ["core", "local", "edge", "ffi"];
+const FILES = (await Promise.all(TOPS.map((top) => readSources(top)))).flat();
 
-interface SourceFile {
-  path: string;
-  text: string;
-  /** What it imports, relative paths resolved against the root. */
-  imports: string[];
-}
+/** Imports that are to go. */
+const PENDING = [
+  "local/watch/session.ts -> local/engines/key.ts",
+  "local/engines/targets.ts -> local/launch/options.ts",
+  "local/base/native.ts -> local/launch/package.ts",
+  "local/plan.ts -> local/launch/gpu_environment.ts",
+  "local/launch/run.ts -> local/watch/instance_tags.ts",
+  "local/launch/run.ts -> local/sources/proc/attributes.ts",
+  "local/launch/gpu_environment.ts -> local/sources/activity/directories.ts",
+  "edge/tenancy/quotas.ts -> edge/http/authenticate.ts",
+  "edge/move/table_copy.ts -> @libsql/client",
+  "edge/windows/open_minutes.ts -> @libsql/client",
+  "edge/windows/write.ts -> @libsql/client",
+  "edge/windows/dictionaries.ts -> @libsql/client",
+  "edge/windows/instance.ts -> @libsql/client",
+  "edge/windows/pieces.ts -> @libsql/client",
+  "edge/windows/maintenance.ts -> @libsql/client",
+  "edge/routes/instances.ts -> @libsql/client",
+];
 
-async function sources(room: string): Promise<SourceFile[]> {
-  const files: SourceFile[] = [];
-  for await (const { name } of Deno.readDir(`${ROOT}${room}`)) {
-    if (!name.endsWith(".ts") || name.endsWith("_test.ts") || name.startsWith("_")) continue;
-    const path = `${room}/${name}`;
-    const text = await Deno.readTextFile(ROOT + path);
-    const imports = Array.from(
-      text.matchAll(/^(?:import|export|\}).* from "([^"]+)"|\bimport\("([^"]+)"\)/gm),
-      ([, from, dynamic]) => {
-        const specifier = (from ?? dynamic)!;
-        return specifier.startsWith(".")
-          ? new URL(specifier, `file:///${path}`).pathname.slice(1)
-          : specifier;
-      },
-    );
-    files.push({ path, text, imports });
+/** Circles that are to go. */
+const PENDING_CIRCLES = [
+  "local/sources/console/levels.ts",
+  "edge/tenancy/quotas.ts",
+  "edge/windows/downsample.ts",
+];
+
+Deno.test("files import only what their rooms allow", () => {
+  const found = violations(FILES).map(({ path, imported }) => `${path} -> ${imported}`);
+  assert.deepEqual(found.filter((violation) => !PENDING.includes(violation)), []);
+});
+
+Deno.test("every room has files", () => {
+  for (const room of Object.keys(ARROWS)) {
+    assert.ok(FILES.some(({ path }) => path === room || path.startsWith(`${room}/`)), room);
   }
-  assert(files.length > 0);
-  return files;
-}
+});
 
-/** What files of each room may import: paths of the repository, and packages. */
-const ALLOWED: Record<string, RegExp> = {
-  core: /^core\//,
-  local: /^(local\/|deno\.json$|@service\/core(\/|$)|node:)/,
-  edge: /^(edge\/|@service\/core(\/|$)|node:|hono(\/|$)|@libsql\/|libsql$)/,
+Deno.test("no files import each other in a circle", () => {
+  const found = circles(FILES).filter((circle) =>
+    !circle.some((path) => PENDING_CIRCLES.includes(path))
+  );
+  assert.deepEqual(found, []);
+});
+
+/** Imports that are wrong wherever they stand, for each top-level folder, by file type. */
+const WRONG: Record<string, [file: string, line: string][]> = {
+  core: [["planted.ts", 'import "npm:left-pad";'], [
+    "planted.ts",
+    'export { x } from "/local/plan.ts";',
+  ]],
+  local: [["planted.ts", 'import { x } from "@libsql/client";'], [
+    "planted.ts",
+    'const x = await import("npm:left-pad");',
+  ]],
+  edge: [["planted.ts", 'import { Deep } from "npm:left-pad";']],
+  ffi: [["planted.c", '#include "elsewhere/planted.h"'], [
+    "planted.h",
+    '  # include "elsewhere/planted.h"',
+  ]],
 };
 
-for (const [room, allowed] of Object.entries(ALLOWED)) {
-  Deno.test(`${room} imports only what its place allows`, async () => {
-    for (const { path, imports } of await sources(room)) {
-      for (const specifier of imports) assert.match(specifier, allowed, path);
+/** What no file of a room may import: any room to which no arrow leads. */
+function wrongLines(room: string): [file: string, line: string][] {
+  const top = room.split("/")[0]!;
+  const native = top === "ffi";
+  const up = "../".repeat(room.split("/").length);
+  const forbidden = Object.keys(ARROWS).filter((other) =>
+    other !== room && !/\.\w+$/.test(other) && !ARROWS[room]!.includes(other)
+  );
+  return [
+    ...WRONG[top]!,
+    ...forbidden.map((other): [string, string] =>
+      native
+        ? ["planted.c", `#include "${up}${other}/planted.h"`]
+        : ["planted.ts", `import type { X } from "${up}${other}/planted.ts";`]
+    ),
+  ];
+}
+
+for (const room of Object.keys(ARROWS).filter((room) => !/\.\w+$/.test(room))) {
+  Deno.test(`a wrong import is found in ${room}`, async () => {
+    await using directory = await temporaryDirectory();
+    const root = `${directory.path}/`;
+    await Deno.mkdir(root + room, { recursive: true });
+    for (const [file, line] of wrongLines(room)) {
+      await Deno.writeTextFile(`${root}${room}/${file}`, `/* A file. */\n${line}\n`);
+      const found = violations(await readSources(room.split("/")[0]!, root));
+      assert.deepEqual(found.map(({ path }) => path), [`${room}/${file}`], line);
+      await Deno.remove(`${root}${room}/${file}`);
     }
   });
 }
 
-Deno.test("one file opens native code", async () => {
-  const files = [...await sources("core"), ...await sources("local"), ...await sources("edge")];
-  const opening = files.filter(({ text }) => text.includes("Deno.dlopen")).map(({ path }) => path);
-  assert.deepEqual(opening, ["local/base/native.ts"]);
+Deno.test("a file in a folder that is no room is found", async () => {
+  await using directory = await temporaryDirectory();
+  await Deno.mkdir(`${directory.path}/edge/attic`, { recursive: true });
+  await Deno.writeTextFile(`${directory.path}/edge/attic/planted.ts`, "export {};\n");
+  const found = violations(await readSources("edge", `${directory.path}/`));
+  assert.deepEqual(found.map(({ path }) => path), ["edge/attic/planted.ts"]);
 });
 
-Deno.test("core asks no clock, no random numbers and no platform", async () => {
-  for (const { path, text } of await sources("core")) {
+Deno.test("a circle of imports is found", () => {
+  const file = (path: string, ...imports: string[]) => ({ path, text: "", imports });
+  const files = [file("a.ts", "b.ts"), file("b.ts", "c.ts"), file("c.ts", "b.ts"), file("d.ts")];
+  assert.deepEqual(circles(files), [["b.ts", "c.ts"]]);
+});
+
+Deno.test("one file opens native code", () => {
+  const opening = FILES.filter(({ path, text }) =>
+    path.endsWith(".ts") && text.includes("Deno.dlopen")
+  );
+  assert.deepEqual(opening.map(({ path }) => path), ["local/base/native.ts"]);
+});
+
+Deno.test("core asks no clock, no random numbers and no platform", () => {
+  for (const { path, text } of FILES.filter(({ path }) => path.startsWith("core/"))) {
     assert.doesNotMatch(
       text,
       /\bDeno\.|Date\.now|new Date|performance\.|Math\.random|\bfetch\(/,
