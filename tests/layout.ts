@@ -30,7 +30,8 @@ const FFI = ["ffi/export.h", "node:"];
  * is a folder without its subfolders, or a single file; rooms not listed have no source files.
  */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  "core": ["core/catalogue"],
+  "core": ["core/series", "core/catalogue"],
+  "core/series": ["core"],
   "core/catalogue": ["core"],
 
   "local": [
