@@ -20,6 +20,7 @@
 export * from "./bins.ts";
 export * from "./bounds.ts";
 export * from "./catalogue/mod.ts";
+export * from "./entries.ts";
 export * from "./json.ts";
 export * from "./limits.ts";
 export * from "./payload.ts";

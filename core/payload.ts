@@ -1,8 +1,9 @@
 /** The shapes of the signals interface, sections 2.1 to 2.5, and of the problem document. */
 
+import type { Entries } from "./entries.ts";
 import type { CounterStats, GaugeStats, HistogramStats, ProfileStats } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
-import type { ErrorEntry, Resource } from "./window.ts";
+import type { Resource } from "./window.ts";
 
 /** What every metric has, whatever its type. */
 export interface MetricOf<Type extends string, Stats> {
@@ -26,7 +27,7 @@ export type Metric =
   | MetricOf<"profile", ProfileStats>;
 
 /** What both `/signals` endpoints answer (2.1). */
-export interface Signals {
+export interface Signals extends Entries {
   /** The profiler that answers; local only. */
   profiler?: { version: string };
   /** The service that answers; hosted only. */
@@ -39,8 +40,6 @@ export interface Signals {
   context: Tags;
   /** Every series with data, by name and tags. */
   metrics: Metric[];
-  /** The most recent warnings and errors up to the snapshot instant, newest first. */
-  errors: ErrorEntry[];
   /** What was measured, by kind and tags. */
   resources: Resource[];
 }

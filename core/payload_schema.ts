@@ -1,13 +1,14 @@
 /** The shapes of the interface (2.1 to 2.5) and of its refusals: checks and JSON Schemas. */
 
-import { MAX_ERROR_LENGTH, MAX_TAGS } from "./limits.ts";
+import { payloadEntries } from "./entries.ts";
+import { MAX_TAGS } from "./limits.ts";
 import type { Instance, InstanceList, Metric, Problem, Signals } from "./payload.ts";
 import { list, nanoseconds, object, oneOf, type Shape, text, variants, whole } from "./schema.ts";
 import { kinds } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
 import { LAST_NS, tsFromNs } from "./time.ts";
 import { name, tags, upToTags } from "./value_schema.ts";
-import type { ErrorEntry, Resource } from "./window.ts";
+import type { Resource } from "./window.ts";
 
 /** Tags that the service adds to those of an instance: its id, the project's and the key's name. */
 const ADDED_TAGS = 3;
@@ -34,15 +35,6 @@ function metricOf<Type extends string, Stats>(type: Type, stats: Shape<Stats>) {
   });
 }
 
-/** One warning or error (2.3). */
-export const errorEntry: Shape<ErrorEntry> = object<ErrorEntry>({
-  level: oneOf("warning", "error"),
-  message: text({ max: MAX_ERROR_LENGTH }),
-  exception: text({ max: MAX_ERROR_LENGTH }),
-  log_ns: nanoseconds,
-  tags,
-}, ["tags"]);
-
 /** One resource (2.4). */
 export const resource: Shape<Resource> = object<Resource>({
   kind: name,
@@ -62,7 +54,7 @@ export const signals: Shape<Signals> = object<Signals>({
   start_ns: nanoseconds,
   context: instanceTags,
   metrics: list(metric),
-  errors: list(errorEntry),
+  ...payloadEntries,
   resources: list(resource),
 }, ["profiler", "platform"]);
 

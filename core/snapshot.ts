@@ -1,5 +1,6 @@
 /** What a window looks like to a reader: the payload of both `/signals` endpoints. */
 
+import { newestFirst } from "./entries.ts";
 import type { Metric, Signals } from "./payload.ts";
 import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
@@ -45,7 +46,7 @@ export function snapshot(window: Window, options: SnapshotOptions): Signals {
       .filter((series) => series.updated_ns >= updatedSince_ns && wanted(series.name))
       .sort(byNameAndTags)
       .map((series) => metric(series, selection.top)),
-    errors: window.errors.toReversed(),
+    ...newestFirst(window),
     resources: [...window.resources.values()].sort(byKindAndTags),
   };
 }

@@ -1,5 +1,6 @@
 /** The upload body: one window of one instance, as the profiler sends it and the service takes it. */
 
+import { entriesOf } from "./entries.ts";
 import { encode } from "./json.ts";
 import { kindOf, type Series } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
@@ -35,13 +36,13 @@ export function encodeWindow(window: Window): string {
 
 /** A window as JSON has it: maps become arrays. */
 function windowBody(window: Window): unknown {
-  const { from_ns, to_ns, errors } = window;
+  const { from_ns, to_ns } = window;
   return {
     from_ns,
     to_ns,
     series: Array.from(window.series.values(), (series) => seriesBody(series, to_ns)),
     resources: [...window.resources.values()],
-    errors,
+    ...entriesOf(window),
   };
 }
 

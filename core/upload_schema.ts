@@ -1,7 +1,8 @@
 /** The schema of the upload body: the check of what a profiler sent, and its JSON Schema. */
 
-import { MAX_ERRORS, MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
-import { errorEntry, resource } from "./payload_schema.ts";
+import { type Entries, uploadedEntries } from "./entries.ts";
+import { MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
+import { resource } from "./payload_schema.ts";
 import {
   flag,
   list,
@@ -16,19 +17,18 @@ import {
 import { kinds, type Series, seriesKey, type Uploaded } from "./series/mod.ts";
 import type { Upload } from "./upload.ts";
 import { tags } from "./value_schema.ts";
-import { type ErrorEntry, type Resource, resourceKey, type Window } from "./window.ts";
+import { type Resource, resourceKey, type Window } from "./window.ts";
 
 const series: Shape<Uploaded<Series>> = variants<Uploaded<Series>>(
   "type",
   Object.fromEntries(Object.entries(kinds).map(([type, { shape }]) => [type, shape])),
 );
 
-interface WindowBody {
+interface WindowBody extends Entries {
   from_ns: bigint;
   to_ns: bigint;
   series: Map<string, Uploaded<Series>>;
   resources: Map<string, Resource>;
-  errors: ErrorEntry[];
 }
 
 /** One window, as an upload holds it. */
@@ -44,7 +44,7 @@ export const windowShape: Shape<Window> = mapped(
       list(resource, { max: MAX_RESOURCES }),
       (given) => keyed(given, resourceKey, (one) => one),
     ),
-    errors: list(errorEntry, { max: MAX_ERRORS }),
+    ...uploadedEntries,
   }),
   (window) => {
     if (window.to_ns <= window.from_ns) {

@@ -3,23 +3,9 @@
  * merge into one, in any grouping to the same result; everything cumulative is such a merge.
  */
 
-import { MAX_ERRORS } from "./limits.ts";
+import { absorbEntries, type Entries, noEntries } from "./entries.ts";
 import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
-
-/** A warning or error of the workload, or of the profiler itself (2.3). */
-export interface ErrorEntry {
-  /** Severity. */
-  level: "warning" | "error";
-  /** What happened, in one text. */
-  message: string;
-  /** Traceback, or the empty string when there is none. */
-  exception: string;
-  /** Log time, epoch nanoseconds. */
-  log_ns: bigint;
-  /** Where it comes from, such as `process.pid`; absent when not known. */
-  tags?: Tags;
-}
 
 /** Something measured: a host, a process, a device (2.4). */
 export interface Resource {
@@ -36,7 +22,7 @@ export interface Resource {
 }
 
 /** What changed in `(from_ns, to_ns]`. */
-export interface Window {
+export interface Window extends Entries {
   /** Start of the span, which does not belong to it; epoch nanoseconds. */
   readonly from_ns: bigint;
   /** End of the span, which belongs to it; epoch nanoseconds. */
@@ -45,8 +31,6 @@ export interface Window {
   readonly series: Map<string, Series>;
   /** By {@linkcode resourceKey}. */
   readonly resources: Map<string, Resource>;
-  /** The newest, oldest first. */
-  errors: ErrorEntry[];
 }
 
 /** The identity of a resource: kind and sorted tags. */
@@ -56,7 +40,7 @@ export function resourceKey({ kind, tags }: Pick<Resource, "kind" | "tags">): st
 
 /** The window in which nothing has happened yet: merging with it changes nothing. */
 export function emptyWindow(at_ns: bigint): Window {
-  return { from_ns: at_ns, to_ns: at_ns, series: new Map(), resources: new Map(), errors: [] };
+  return { from_ns: at_ns, to_ns: at_ns, series: new Map(), resources: new Map(), ...noEntries() };
 }
 
 /**
@@ -102,15 +86,8 @@ export function absorb(window: Window, next: Window): void {
     const ours = window.resources.get(key);
     window.resources.set(key, ours ? mergeResources(ours, theirs) : { ...theirs });
   }
-  if (next.errors.length > 0) window.errors = newest([...window.errors, ...next.errors]);
+  absorbEntries(window, next);
   window.to_ns = next.to_ns;
-}
-
-/** The newest {@linkcode MAX_ERRORS} entries, oldest first. */
-export function newest(errors: readonly ErrorEntry[]): ErrorEntry[] {
-  return [...errors]
-    .sort((a, b) => a.log_ns < b.log_ns ? -1 : a.log_ns > b.log_ns ? 1 : 0)
-    .slice(-MAX_ERRORS);
 }
 
 function absorbSeries(ours: Series, theirs: Series): void {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   absorb,
+  absorbEntries,
   addSums,
   binIndex,
   type Bins,
@@ -11,10 +12,8 @@ import {
   type ErrorEntry,
   type FrameSum,
   type HistogramSeries,
-  MAX_ERRORS,
   merge,
   mergeAll,
-  newest,
   type Resource,
   resourceKey,
   type Series,
@@ -167,9 +166,9 @@ function windowOf(all: readonly Observation[], from_ns: bigint, to_ns: bigint): 
         break;
       }
       case "error":
-        window.errors = newest(
-          group.flatMap(({ seen }) => seen.type === "error" ? [seen.entry] : []),
-        );
+        absorbEntries(window, {
+          errors: group.flatMap(({ seen }) => seen.type === "error" ? [seen.entry] : []),
+        });
         break;
       case "resource":
         for (const { seen } of group) {
@@ -235,18 +234,4 @@ Deno.test("what one source does not keep, the merged histogram does not know", (
     ...both,
     buckets: { bounds: [1], counts: [2, 2] },
   });
-});
-
-Deno.test("only the newest errors are kept, oldest first", () => {
-  const entry = (log_ns: bigint): ErrorEntry => ({
-    level: "error",
-    message: String(log_ns),
-    exception: "",
-    log_ns,
-  });
-  const all = Array.from({ length: MAX_ERRORS + 20 }, (_, i) => entry(BigInt(i)));
-  assert.deepEqual(newest(all.toReversed()), all.slice(20));
-  const a = { ...emptyWindow(0n), to_ns: 1n, errors: all.slice(50, 110) };
-  const b = { ...emptyWindow(1n), to_ns: 2n, errors: [...all.slice(0, 50), ...all.slice(110)] };
-  assert.deepEqual(merge(a, b).errors, all.slice(20));
 });

@@ -1,10 +1,10 @@
 import {
+  absorbEntries,
   decode,
   type ErrorEntry,
   errorEntry,
   list,
   MAX_ERRORS,
-  newest,
   secondsFromNs,
   type Window,
 } from "@service/core";
@@ -39,9 +39,9 @@ export async function readWindow(
     statement(NEWEST_ERRORS, args),
   ]);
   const { window, stretches } = await mergePieces(pieces!.rows, { start_ns });
-  window.errors = newest(
-    errors!.rows.flatMap(({ entries }) => entryList.check(decode(entries as string))),
-  );
+  absorbEntries(window, {
+    errors: errors!.rows.flatMap(({ entries }) => entryList.check(decode(entries as string))),
+  });
   const tiled = around!.rows[0]! as unknown as Around;
   const after_ns = tiled.next_ns ?? stretches.at(-1)?.to_ns ?? 0n;
   const gaps = gapsIn(stretches, {

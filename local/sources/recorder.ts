@@ -2,6 +2,7 @@
 
 import {
   absorb,
+  absorbEntries,
   addSums,
   emptyWindow,
   type ErrorEntry,
@@ -9,7 +10,6 @@ import {
   type HistogramSeries,
   MAX_ERROR_LENGTH,
   MAX_MAGNITUDE,
-  newest,
   type Quantity,
   resourceKey,
   rounded,
@@ -85,12 +85,13 @@ export class Recorder {
   error(entry: Omit<ErrorEntry, "log_ns"> & Partial<Pick<ErrorEntry, "log_ns">>): void {
     const cut = (text: string) =>
       text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH - 1)}…` : text;
-    this.#window.errors = newest([...this.#window.errors, {
+    const error = {
       ...entry,
       message: cut(entry.message),
       exception: cut(entry.exception),
       log_ns: entry.log_ns ?? this.now_ns,
-    }]);
+    };
+    absorbEntries(this.#window, { errors: [error] });
   }
 
   /** Records that a host, process or device is there. */
