@@ -23,6 +23,7 @@ export {
   decode,
   describe,
   encode,
+  type Entries,
   type ErrorEntry,
   formatTags,
   type Frame,
@@ -34,20 +35,19 @@ export {
   type JsonSchema,
   type Metric,
   type MetricOf,
-  nsFromSeconds,
   parseTags,
-  type Problem,
-  problem,
   type ProfileStats,
   type Quantity,
   type Resource,
-  secondsFromNs,
   type Shape,
   ShapeError,
   type Signals,
   signals,
   type Tags,
 } from "@service/core";
+export type { Problem } from "@service/core/payload";
+export { problem } from "@service/core/payload_schema";
+export { nsFromSeconds, secondsFromNs } from "@service/core/time";
 
 if (import.meta.main) {
   const { main } = await import("./local/launch/run.ts");

@@ -6,16 +6,13 @@ import {
   type Bins,
   binValue,
   count,
-  emptyWindow,
   FIRST_BIN,
   isBinIndex,
   LAST_BIN,
-  merge,
-  quantile,
-  type Series,
-  seriesKey,
-  snapshot,
-} from "./mod.ts";
+} from "./bins.ts";
+import { quantile, type Series, seriesKey } from "./series/mod.ts";
+import { snapshot } from "./snapshot.ts";
+import { emptyWindow, merge } from "./window.ts";
 import { fractions, scaled } from "./testdata/arbitrary.ts";
 
 const WIDTH = 0.125;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { addBounds, type Bounds, boundsQuantile } from "./mod.ts";
+import { addBounds, type Bounds, boundsQuantile } from "./bounds.ts";
 import { fractions } from "./testdata/arbitrary.ts";
 
 const ALL_BOUNDS = [-10, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 1, 2.5, 1e6];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decode, encode } from "./mod.ts";
+import { decode, encode } from "./json.ts";
 import "./testdata/arbitrary.ts";
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;

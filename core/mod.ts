@@ -17,23 +17,41 @@
  * @module
  */
 
-export * from "./bins.ts";
-export * from "./bounds.ts";
-export * from "./catalogue/mod.ts";
-export * from "./entries.ts";
-export * from "./json.ts";
-export * from "./limits.ts";
-export * from "./payload.ts";
-export * from "./payload_schema.ts";
-export * from "./problem.ts";
-export * from "./query.ts";
-export * from "./schema.ts";
-export * from "./series/mod.ts";
-export * from "./snapshot.ts";
-export * from "./sum.ts";
-export * from "./tags.ts";
-export * from "./time.ts";
-export * from "./upload.ts";
-export * from "./upload_schema.ts";
-export * from "./value_schema.ts";
-export * from "./window.ts";
+export { binIndex, type Bins, count } from "./bins.ts";
+export type { Bounds } from "./bounds.ts";
+export { catalogue, type CatalogueEntry, describe } from "./catalogue/mod.ts";
+export type { Entries, ErrorEntry } from "./entries.ts";
+export { decode, encode } from "./json.ts";
+export type { Instance, InstanceList, Metric, MetricOf, Signals } from "./payload.ts";
+export { instanceList, signals } from "./payload_schema.ts";
+export { type JsonSchema, type Shape, ShapeError } from "./schema.ts";
+export {
+  type Buckets,
+  type CounterSeries,
+  type CounterStats,
+  type Frame,
+  type FrameSum,
+  type GaugeSeries,
+  type GaugeStats,
+  type HistogramSeries,
+  type HistogramStats,
+  type ProfileSeries,
+  type ProfileStats,
+  type Series,
+  seriesKey,
+  type SeriesOf,
+} from "./series/mod.ts";
+export { type Selection, snapshot, type SnapshotOptions } from "./snapshot.ts";
+export type { Quantity, Sum } from "./sum.ts";
+export { formatTags, parseTags, type Tags } from "./tags.ts";
+export { tsFromNs } from "./time.ts";
+export { encodeUpload, type Upload } from "./upload.ts";
+export {
+  absorb,
+  emptyWindow,
+  merge,
+  mergeAll,
+  type Resource,
+  resourceKey,
+  type Window,
+} from "./window.ts";

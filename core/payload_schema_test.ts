@@ -1,22 +1,13 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import {
-  decode,
-  encode,
-  encodeUpload,
-  errorEntry,
-  instance,
-  instanceList,
-  metric,
-  problem,
-  resource,
-  type Shape,
-  ShapeError,
-  signals,
-  snapshot,
-  uploadShape,
-} from "./mod.ts";
+import { errorEntry } from "./entries.ts";
+import { decode, encode } from "./json.ts";
+import { instance, instanceList, metric, problem, resource, signals } from "./payload_schema.ts";
+import { type Shape, ShapeError } from "./schema.ts";
+import { snapshot } from "./snapshot.ts";
+import { encodeUpload } from "./upload.ts";
+import { uploadShape } from "./upload_schema.ts";
 import { errors, instants, resources, tags, uploads, windows } from "./testdata/arbitrary.ts";
 
 const record = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>

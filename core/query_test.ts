@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { optional, readQuery, Refusal, required, seconds, selectionParameters } from "./mod.ts";
+import { Refusal } from "./problem.ts";
+import { optional, readQuery, required, seconds, selectionParameters } from "./query.ts";
 
 const parameters = { start: required(seconds), end: optional(seconds), ...selectionParameters };
 const read = (query: string) => readQuery(new URLSearchParams(query), parameters);

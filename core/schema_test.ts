@@ -14,7 +14,7 @@ import {
   text,
   variants,
   whole,
-} from "./mod.ts";
+} from "./schema.ts";
 
 const point = object<{ x: number; label?: string }>({ x: whole(0, 9), label: text() }, ["label"]);
 const tags = tagsOf(text({ min: 1, max: 3 }), text({ max: 5 }), 2);

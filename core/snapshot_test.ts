@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  addSums,
-  binIndex,
-  decode,
-  emptyWindow,
-  encode,
-  type Resource,
-  resourceKey,
-  type Series,
-  seriesKey,
-  signals,
-  snapshot,
-  type Window,
-} from "./mod.ts";
+import { binIndex } from "./bins.ts";
+import { decode, encode } from "./json.ts";
+import { signals } from "./payload_schema.ts";
+import { type Series, seriesKey } from "./series/mod.ts";
+import { snapshot } from "./snapshot.ts";
+import { addSums } from "./sum.ts";
+import { emptyWindow, type Resource, resourceKey, type Window } from "./window.ts";
 import { windows } from "./testdata/arbitrary.ts";
 
 const START = 1_790_000_000_000_000_000n;

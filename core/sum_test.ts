@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { addSums, difference, exact, isSum, quantity, rounded, type Sum } from "./mod.ts";
+import { addSums, difference, exact, isSum, quantity, rounded, type Sum } from "./sum.ts";
 import { doubles, sums } from "./testdata/arbitrary.ts";
 
 /** The double as a whole multiple of 2^-1074, which every double is. */

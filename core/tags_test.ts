@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatTags, parseTags, resourceKey, seriesKey, tagsKey } from "./mod.ts";
+import { seriesKey } from "./series/mod.ts";
+import { formatTags, parseTags, tagsKey } from "./tags.ts";
+import { resourceKey } from "./window.ts";
 import { tags } from "./testdata/arbitrary.ts";
 
 Deno.test("any tags come back from their text", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { LAST_NS, nsFromSeconds, nsFromTs, secondsFromNs, tsFromNs } from "./mod.ts";
+import { LAST_NS, nsFromSeconds, nsFromTs, secondsFromNs, tsFromNs } from "./time.ts";
 import "./testdata/arbitrary.ts";
 
 const instants = fc.bigInt({ min: 0n, max: LAST_NS });

@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  binIndex,
-  decode,
-  encode,
-  encodeUpload,
-  encodeWindow,
-  MAX_ERRORS,
-  MAX_FRAMES,
-  ShapeError,
-  uploadShape,
-  windowShape,
-} from "./mod.ts";
+import { binIndex } from "./bins.ts";
+import { decode, encode } from "./json.ts";
+import { MAX_ERRORS, MAX_FRAMES } from "./limits.ts";
+import { ShapeError } from "./schema.ts";
+import { encodeUpload, encodeWindow } from "./upload.ts";
+import { uploadShape, windowShape } from "./upload_schema.ts";
 import { uploads } from "./testdata/arbitrary.ts";
 
 Deno.test("an upload comes back as it was", () => {

@@ -1,27 +1,20 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { binIndex, type Bins, count } from "./bins.ts";
+import { absorbEntries, type ErrorEntry } from "./entries.ts";
+import { type FrameSum, type HistogramSeries, type Series, seriesKey } from "./series/mod.ts";
+import { addSums, type Sum } from "./sum.ts";
+import type { Tags } from "./tags.ts";
+import { encodeWindow } from "./upload.ts";
 import {
   absorb,
-  absorbEntries,
-  addSums,
-  binIndex,
-  type Bins,
-  count,
   emptyWindow,
-  encodeWindow,
-  type ErrorEntry,
-  type FrameSum,
-  type HistogramSeries,
   merge,
   mergeAll,
   type Resource,
   resourceKey,
-  type Series,
-  seriesKey,
-  type Sum,
-  type Tags,
   type Window,
-} from "./mod.ts";
+} from "./window.ts";
 import { doubles, errors, resources, windows } from "./testdata/arbitrary.ts";
 
 Deno.test("merging is associative", () => {

@@ -1,7 +1,7 @@
 /** Projects and keys of the hosted API: `deno task admin <command>`. */
 
 import { parseArgs } from "node:util";
-import { SECOND_NS } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 import { type Databases, openDatabases } from "./database/databases.ts";
 import { durationNs } from "./tenancy/duration.ts";
 import type { Quotas } from "./tenancy/key_cache.ts";

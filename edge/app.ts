@@ -1,4 +1,4 @@
-import { refuse } from "@service/core";
+import { refuse } from "@service/core/problem";
 import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";

@@ -1,4 +1,4 @@
-import { MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core";
+import { MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { BESIDE } from "./database/databases.ts";
 import type { Limits } from "./tenancy/quotas.ts";
 

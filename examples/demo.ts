@@ -10,10 +10,10 @@ import {
   instanceList,
   type Metric,
   type Quantity,
-  secondsFromNs,
   type Signals,
   signals,
 } from "@service/core";
+import { secondsFromNs } from "@service/core/time";
 import { type Hosted, readLocal, startHosted, startRun, until, uploadTo } from "../tests/stack.ts";
 
 const WORKLOAD = new URL("workload.py", import.meta.url).pathname;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { catalogue, SECOND_NS, signals } from "@service/core";
+import { catalogue, signals } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 import { readLocal, startRun, until } from "./stack.ts";
 import { temporaryDirectory } from "./testing.ts";
 

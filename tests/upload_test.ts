@@ -4,10 +4,10 @@ import {
   instanceList,
   type Metric,
   type Quantity,
-  secondsFromNs,
   type Signals,
   signals,
 } from "@service/core";
+import { secondsFromNs } from "@service/core/time";
 import { temporaryDirectory } from "./testing.ts";
 import {
   type Hosted,

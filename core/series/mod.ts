@@ -27,9 +27,6 @@ export type {
 /** What one source measured under one identity in one window. */
 export type Series = GaugeSeries | CounterSeries | HistogramSeries | ProfileSeries;
 
-/** What identifies a series. */
-export type SeriesIdentity = Pick<Series, "name" | "type" | "tags">;
-
 /** Every kind of series. */
 export interface SeriesKinds {
   /** Newest of sampled values. */
@@ -61,12 +58,12 @@ export function kindOf({ type }: Series): SeriesKind<Series, unknown> {
 }
 
 /** The identity of a series as a text: name, type and sorted tags. */
-export function seriesKey({ name, type, tags }: SeriesIdentity): string {
+export function seriesKey({ name, type, tags }: Pick<Series, "name" | "type" | "tags">): string {
   return `${type} ${name.length}:${name}${tagsKey(tags)}`;
 }
 
 /** The identity of a series in an upload. */
-export const seriesIdentity: Shape<SeriesIdentity> = object<SeriesIdentity>({
+export const seriesIdentity: Shape<Pick<Series, "name" | "type" | "tags">> = object({
   name,
   type: oneOf(...Object.keys(kinds) as Series["type"][]),
   tags,

@@ -1,25 +1,13 @@
 /** Random values of the shapes of this package, for its property tests. */
 
 import fc from "fast-check";
-import {
-  addSums,
-  binIndex,
-  type Bins,
-  type Buckets,
-  count,
-  type ErrorEntry,
-  type HistogramSeries,
-  MAX_MAGNITUDE,
-  quantity,
-  type Resource,
-  resourceKey,
-  rounded,
-  type Series,
-  seriesKey,
-  type Sum,
-  type Upload,
-  type Window,
-} from "../mod.ts";
+import { binIndex, type Bins, count } from "../bins.ts";
+import type { ErrorEntry } from "../entries.ts";
+import { MAX_MAGNITUDE } from "../limits.ts";
+import { type Buckets, type HistogramSeries, type Series, seriesKey } from "../series/mod.ts";
+import { addSums, quantity, rounded, type Sum } from "../sum.ts";
+import type { Upload } from "../upload.ts";
+import { type Resource, resourceKey, type Window } from "../window.ts";
 
 // The same values in every run: a failure is one for everybody.
 fc.configureGlobal({ seed: 1, numRuns: 500 });

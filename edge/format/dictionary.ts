@@ -7,8 +7,8 @@ import {
   type Series,
   seriesKey,
   type Tags,
-  tagsKey,
 } from "@service/core";
+import { tagsKey } from "@service/core/tags";
 
 /** What identifies a series, and how its values lie where it is a histogram. */
 export interface SeriesIdentity {

@@ -1,23 +1,22 @@
 /** Reads uploads fast whose series are known: their identities come again with every window. */
 
 import {
+  type Buckets,
   decode,
-  frameNames,
-  isBinIndex,
-  isSum,
-  LAST_NS,
-  MAX_BINS,
-  MAX_BUCKETS,
-  MAX_MAGNITUDE,
-  MAX_SERIES,
+  type FrameSum,
+  type Quantity,
   type Series,
-  seriesIdentity,
   seriesKey,
   type Sum,
+  type Tags,
   type Upload,
-  uploadShape,
 } from "@service/core";
-import type { Buckets, FrameSum, Quantity, Tags } from "@service/core";
+import { isBinIndex } from "@service/core/bins";
+import { MAX_BINS, MAX_BUCKETS, MAX_MAGNITUDE, MAX_SERIES } from "@service/core/limits";
+import { frameNames, seriesIdentity } from "@service/core/series";
+import { isSum } from "@service/core/sum";
+import { LAST_NS } from "@service/core/time";
+import { uploadShape } from "@service/core/upload_schema";
 import { NotThis, TextReader } from "./_text_reader.ts";
 
 /** A series as its text begins, up to its values. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decode, encodeUpload, ShapeError, uploadShape } from "@service/core";
+import { decode, encodeUpload, ShapeError } from "@service/core";
+import { uploadShape } from "@service/core/upload_schema";
 import { uploads } from "../../core/testdata/arbitrary.ts";
 import { uploadOf } from "./fast_upload.ts";
 

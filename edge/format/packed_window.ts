@@ -6,9 +6,9 @@ import {
   type FrameSum,
   type Resource,
   type Series,
-  uploadShape,
   type Window,
 } from "@service/core";
+import { uploadShape } from "@service/core/upload_schema";
 import {
   decodeIdentities,
   encodeIdentities,

@@ -1,4 +1,4 @@
-import { refuse } from "@service/core";
+import { refuse } from "@service/core/problem";
 import type { Database } from "../database/database.ts";
 import type { RequestContext, RequestFacts, Service } from "./respond.ts";
 import type { KnownKey } from "../tenancy/key_cache.ts";

@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
-import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES, Refusal, refuse } from "@service/core";
+import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
+import { Refusal, refuse } from "@service/core/problem";
 
 /** Most bodies inflate into one chunk, a quarter faster than into several. */
 const CHUNK_BYTES = 65_536;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { encodeUpload, SECOND_NS } from "@service/core";
+import { encodeUpload } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 import { temporaryFolder, testOnFile } from "../testing/each_storage.ts";
 import {
   get,

@@ -1,4 +1,4 @@
-import { Refusal, refuse } from "@service/core";
+import { Refusal, refuse } from "@service/core/problem";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { isFenced } from "../database/write_block.ts";
 import type { RequestContext } from "./respond.ts";

@@ -1,6 +1,7 @@
 /** What `deno task admin` does, over HTTP: for who has the operator's token. */
 
-import { decode, refuse, type Shape, ShapeError } from "@service/core";
+import { decode, type Shape, ShapeError } from "@service/core";
+import { refuse } from "@service/core/problem";
 import type { Hono } from "hono";
 import {
   listOfKeys,

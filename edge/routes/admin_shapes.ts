@@ -1,17 +1,17 @@
 /** Bodies of the operator's routes, both ways. */
 
+import type { Shape } from "@service/core";
+import { MAX_UPLOAD_BYTES } from "@service/core/limits";
 import {
   flag,
   list,
-  MAX_UPLOAD_BYTES,
   nanoseconds,
   nullable,
   object,
   oneOf,
-  type Shape,
   text,
   whole,
-} from "@service/core";
+} from "@service/core/schema";
 import { DURATION } from "../tenancy/duration.ts";
 import type { Quotas } from "../tenancy/key_cache.ts";
 import type { Scope } from "../tenancy/keys.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { encodeUpload, MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core";
+import { encodeUpload } from "@service/core";
+import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { testOnFile } from "../testing/each_storage.ts";
 import { dump, makeUpload, NOW_TS, post, refused, send, type TestService } from "../testing/api.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { encodeUpload, type JsonSchema, MAX_TAGS } from "@service/core";
+import { encodeUpload, type JsonSchema } from "@service/core";
+import { MAX_TAGS } from "@service/core/limits";
 import { assertDescribed, type Operation, paths } from "../testing/described.ts";
 import { testOnFile } from "../testing/each_storage.ts";
 import { ADMIN_TOKEN, makeUpload, NOW_TS, send, type TestService } from "../testing/api.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { encode, refuse, ShapeError, type Upload } from "@service/core";
+import { encode, ShapeError, type Upload } from "@service/core";
+import { refuse } from "@service/core/problem";
 import { readBody } from "../http/body.ts";
 import { authenticate, type Caller } from "../http/authenticate.ts";
 import { answer, type Handler, type RequestContext, type Service } from "../http/respond.ts";

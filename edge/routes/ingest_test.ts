@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { encodeUpload, nsFromTs } from "@service/core";
+import { encodeUpload } from "@service/core";
+import { nsFromTs } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
   dump,

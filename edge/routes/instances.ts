@@ -1,13 +1,7 @@
 import type { InStatement } from "@libsql/client";
-import {
-  countFromOne,
-  LAST_NS,
-  optional,
-  readQuery,
-  refuse,
-  seconds,
-  secondsFromNs,
-} from "@service/core";
+import { refuse } from "@service/core/problem";
+import { countFromOne, optional, readQuery, seconds } from "@service/core/query";
+import { LAST_NS, secondsFromNs } from "@service/core/time";
 import { authenticate } from "../http/authenticate.ts";
 import { type Cursor, cursor, cursorText } from "../windows/cursor.ts";
 import { answer, type Handler } from "../http/respond.ts";

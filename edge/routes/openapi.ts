@@ -1,17 +1,8 @@
-import {
-  flag,
-  instanceList,
-  type JsonSchema,
-  MAX_INFLATED_BYTES,
-  MAX_UPLOAD_BYTES,
-  nanoseconds,
-  object,
-  oneOf,
-  problem,
-  type Shape,
-  signals,
-  uploadShape,
-} from "@service/core";
+import { instanceList, type JsonSchema, type Shape, signals } from "@service/core";
+import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
+import { problem } from "@service/core/payload_schema";
+import { flag, nanoseconds, object, oneOf } from "@service/core/schema";
+import { uploadShape } from "@service/core/upload_schema";
 import { adminPaths } from "./openapi_admin.ts";
 import {
   BAD_QUERY,

@@ -1,16 +1,14 @@
+import { emptyWindow, type ErrorEntry, snapshot } from "@service/core";
+import { refuse } from "@service/core/problem";
 import {
-  emptyWindow,
-  type ErrorEntry,
   optional,
   readQuery,
-  refuse,
   required,
   seconds,
-  secondsFromNs,
   selectionParameters,
-  snapshot,
   someText,
-} from "@service/core";
+} from "@service/core/query";
+import { secondsFromNs } from "@service/core/time";
 import { authenticate } from "../http/authenticate.ts";
 import { entityTag, FINAL_CACHING, isFinal, matches } from "../http/etag.ts";
 import { answer, type Handler } from "../http/respond.ts";

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { type ErrorEntry, MAX_ERRORS, nsFromTs, secondsFromNs, type Series } from "@service/core";
+import type { ErrorEntry, Series } from "@service/core";
+import { MAX_ERRORS } from "@service/core/limits";
+import { nsFromTs, secondsFromNs } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
   get,

@@ -1,4 +1,4 @@
-import { SECOND_NS } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 
 const UNITS: Record<string, bigint> = { s: 1n, m: 60n, h: 3_600n, d: 86_400n };
 

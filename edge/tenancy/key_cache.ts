@@ -1,4 +1,4 @@
-import { SECOND_NS } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import type { Place } from "../database/databases.ts";
 import { isKey, prefixOf, type Scope } from "./keys.ts";

@@ -1,6 +1,8 @@
 /** What a project may have, and the refusals of what is more. */
 
-import { refuse, SECOND_NS, type Window } from "@service/core";
+import type { Window } from "@service/core";
+import { refuse } from "@service/core/problem";
+import { SECOND_NS } from "@service/core/time";
 import type { Caller } from "../http/authenticate.ts";
 import { type Database, statement } from "../database/database.ts";
 import type { KnownKey, Quotas } from "./key_cache.ts";

@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import {
   decode,
   encodeUpload,
-  nsFromTs,
-  type Problem,
-  problem,
   type Series,
   seriesKey,
   type Signals,
   signals,
   type Upload,
 } from "@service/core";
+import type { Problem } from "@service/core/payload";
+import { problem } from "@service/core/payload_schema";
+import { nsFromTs } from "@service/core/time";
 import { createApp, type LogEntry } from "../app.ts";
 import type { Database } from "../database/database.ts";
 import { openDatabases } from "../database/databases.ts";

@@ -1,4 +1,4 @@
-import { LAST_NS } from "@service/core";
+import { LAST_NS } from "@service/core/time";
 import type { StoredInstance } from "./instance.ts";
 
 /** The instance that a page of the list ended with. */

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  binIndex,
-  encodeUpload,
-  nsFromTs,
-  secondsFromNs,
-  type Series,
-  type Signals,
-} from "@service/core";
+import { binIndex, encodeUpload, type Series, type Signals } from "@service/core";
+import { nsFromTs, secondsFromNs } from "@service/core/time";
 import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import { maintain } from "./maintenance.ts";
 import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "../testing/api.ts";

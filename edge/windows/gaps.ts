@@ -1,4 +1,5 @@
-import { type ErrorEntry, secondsFromNs } from "@service/core";
+import type { ErrorEntry } from "@service/core";
+import { secondsFromNs } from "@service/core/time";
 
 /** A part of time, `(from_ns, to_ns]`. */
 export interface Stretch {

@@ -1,4 +1,4 @@
-import { LAST_NS, SECOND_NS } from "@service/core";
+import { LAST_NS, SECOND_NS } from "@service/core/time";
 
 /** Spans that are rolled up, in seconds: aligned to the epoch, each level a part of the next. */
 export const LEVELS = [60, 600, 7_200, 86_400] as const;

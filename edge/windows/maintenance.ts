@@ -1,5 +1,5 @@
 import type { Row } from "@libsql/client";
-import { LAST_NS, SECOND_NS } from "@service/core";
+import { LAST_NS, SECOND_NS } from "@service/core/time";
 import { condense } from "./downsample.ts";
 import { type Database, statement } from "../database/database.ts";
 import { IS_FENCED } from "../database/write_block.ts";

@@ -1,13 +1,8 @@
-import {
-  absorbEntries,
-  decode,
-  type ErrorEntry,
-  errorEntry,
-  list,
-  MAX_ERRORS,
-  secondsFromNs,
-  type Window,
-} from "@service/core";
+import { decode, type ErrorEntry, type Window } from "@service/core";
+import { absorbEntries, errorEntry } from "@service/core/entries";
+import { MAX_ERRORS } from "@service/core/limits";
+import { list } from "@service/core/schema";
+import { secondsFromNs } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import { gapsIn, warningOf } from "./gaps.ts";
 import type { StoredInstance } from "./instance.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { encodeUpload, nsFromTs } from "@service/core";
+import { encodeUpload } from "@service/core";
+import { nsFromTs } from "@service/core/time";
 import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import {
   get,

@@ -1,4 +1,4 @@
-import { SECOND_NS } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import { type InstanceName, layoutsOf, storingLayout } from "./dictionaries.ts";
 import { closedBetween, type Level, LEVELS, spanNs } from "./levels.ts";

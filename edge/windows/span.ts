@@ -1,4 +1,5 @@
-import { refuse, SECOND_NS } from "@service/core";
+import { refuse } from "@service/core/problem";
+import { SECOND_NS } from "@service/core/time";
 import type { StoredInstance } from "./instance.ts";
 import { DAY_NS } from "./retention.ts";
 

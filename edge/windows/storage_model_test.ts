@@ -6,13 +6,11 @@ import {
   emptyWindow,
   encodeUpload,
   type Metric,
-  nsFromTs,
-  SECOND_NS,
-  secondsFromNs,
   type Series,
   snapshot,
   type Upload,
 } from "@service/core";
+import { nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "../testing/api.ts";
 import { maintain } from "./maintenance.ts";

@@ -2,16 +2,14 @@
 
 import {
   encode,
-  readQuery,
-  Refusal,
-  refuse,
   type Selection,
-  selectionParameters,
   type Signals,
   snapshot,
   type Tags,
   type Window,
 } from "@service/core";
+import { Refusal, refuse } from "@service/core/problem";
+import { readQuery, selectionParameters } from "@service/core/query";
 import { gzip } from "../base/gzip.ts";
 
 /** What the endpoint serves, and to whom. */

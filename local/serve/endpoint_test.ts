@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { decode, emptyWindow, problem, type Series, seriesKey, signals } from "@service/core";
+import { decode, emptyWindow, type Series, seriesKey, signals } from "@service/core";
+import { problem } from "@service/core/payload_schema";
 import { createEndpoint } from "./endpoint.ts";
 import { gunzip } from "../base/gzip.ts";
 

@@ -1,6 +1,7 @@
 /** Cumulative readings made into increases. */
 
-import { difference, type Sum } from "@service/core";
+import type { Sum } from "@service/core";
+import { difference } from "@service/core/sum";
 
 /** Parts of a second that add up exactly in doubles, in any order, unlike hundredths. */
 const EXACT_PARTS = 2 ** 20;

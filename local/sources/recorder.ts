@@ -2,17 +2,12 @@
 
 import {
   absorb,
-  absorbEntries,
-  addSums,
   emptyWindow,
   type ErrorEntry,
   type FrameSum,
   type HistogramSeries,
-  MAX_ERROR_LENGTH,
-  MAX_MAGNITUDE,
   type Quantity,
   resourceKey,
-  rounded,
   type Series,
   seriesKey,
   type Sum,
@@ -20,6 +15,9 @@ import {
   tsFromNs,
   type Window,
 } from "@service/core";
+import { absorbEntries } from "@service/core/entries";
+import { MAX_ERROR_LENGTH, MAX_MAGNITUDE } from "@service/core/limits";
+import { addSums, rounded } from "@service/core/sum";
 
 /** Something that measures: called once a tick, never twice at a time. */
 export interface Source {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { MAX_ERROR_LENGTH, quantity } from "@service/core";
+import { MAX_ERROR_LENGTH } from "@service/core/limits";
+import { quantity } from "@service/core/sum";
 import { Readings } from "./cumulative.ts";
 import { Recorder } from "./recorder.ts";
 

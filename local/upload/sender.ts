@@ -1,6 +1,7 @@
 /** Sends the spooled windows of one instance to the service, in order, each until it is answered. */
 
-import { decode, emptyWindow, type Upload, uploadShape } from "@service/core";
+import { decode, emptyWindow, type Upload } from "@service/core";
+import { uploadShape } from "@service/core/upload_schema";
 import { gunzip } from "../base/gzip.ts";
 import type { Recorder, Source } from "../sources/recorder.ts";
 import type { Spool, Spooled } from "./spool.ts";

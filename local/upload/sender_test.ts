@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { decode, type Upload, uploadShape } from "@service/core";
+import { decode, type Upload } from "@service/core";
+import { uploadShape } from "@service/core/upload_schema";
 import { gunzip } from "../base/gzip.ts";
 import { Recorder } from "../sources/recorder.ts";
 import { Spool } from "./spool.ts";

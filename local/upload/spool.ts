@@ -4,16 +4,9 @@
  * never sent are merged where the spool grows over its limit: it loses time resolution, never counts.
  */
 
-import {
-  decode,
-  encodeUpload,
-  MAX_INFLATED_BYTES,
-  MAX_SERIES,
-  MAX_UPLOAD_BYTES,
-  mergeAll,
-  type Upload,
-  uploadShape,
-} from "@service/core";
+import { decode, encodeUpload, mergeAll, type Upload } from "@service/core";
+import { MAX_INFLATED_BYTES, MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core/limits";
+import { uploadShape } from "@service/core/upload_schema";
 import { gunzip, gzip } from "../base/gzip.ts";
 
 /** One window in the spool. */

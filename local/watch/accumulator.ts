@@ -2,18 +2,15 @@
 
 import {
   absorb,
-  addSums,
   emptyWindow,
   type FrameSum,
-  MAX_FRAMES,
-  MAX_RESOURCES,
-  MAX_SERIES,
-  OTHER_FRAME,
-  SECOND_NS,
   seriesKey,
   tsFromNs,
   type Window,
 } from "@service/core";
+import { MAX_FRAMES, MAX_RESOURCES, MAX_SERIES, OTHER_FRAME } from "@service/core/limits";
+import { addSums } from "@service/core/sum";
+import { SECOND_NS } from "@service/core/time";
 
 /**
  * At the limit, series silent for longer than this make room for new ones, the longest silent first.

@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  emptyWindow,
-  MAX_FRAMES,
-  MAX_SERIES,
-  OTHER_FRAME,
-  type Series,
-  seriesKey,
-  type Window,
-} from "@service/core";
+import { emptyWindow, type Series, seriesKey, type Window } from "@service/core";
+import { MAX_FRAMES, MAX_SERIES, OTHER_FRAME } from "@service/core/limits";
 import { Store } from "./accumulator.ts";
 
 const SECOND_NS = 1_000_000_000n;

@@ -1,6 +1,7 @@
 /** Who an instance is: its id, and the tags that the place it runs in gives to it. */
 
-import { MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH, type Tags } from "@service/core";
+import type { Tags } from "@service/core";
+import { MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH } from "@service/core/limits";
 
 /** A fresh instance id: twelve random hex digits. */
 export function newInstanceId(): string {

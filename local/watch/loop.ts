@@ -1,6 +1,7 @@
 /** The watcher: ticks once a second, serves what it measured, uploads it, and says the last word. */
 
-import { encode, SECOND_NS, type Tags, type Upload, type Window } from "@service/core";
+import { encode, type Tags, type Upload, type Window } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 import { createEndpoint, localSignals } from "../serve/endpoint.ts";
 import type { Listener } from "../serve/listener.ts";
 import { Recorder, type Source } from "../sources/recorder.ts";

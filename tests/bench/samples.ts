@@ -4,13 +4,13 @@ import {
   binIndex,
   count,
   emptyWindow,
-  SECOND_NS,
   type Series,
   seriesKey,
   snapshot,
   type Upload,
   type Window,
 } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 
 const START_NS = 1_790_000_000n * SECOND_NS;
 

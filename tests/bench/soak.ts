@@ -1,6 +1,7 @@
 /** The hosted API with ten thousand live instances: latency, memory and size over minutes. */
 
-import { decode, encodeUpload, nsFromTs, type Signals, signals, type Upload } from "@service/core";
+import { decode, encodeUpload, type Signals, signals, type Upload } from "@service/core";
+import { nsFromTs } from "@service/core/time";
 import { startProcess } from "../../edge/testing/process.ts";
 import { startServer } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";

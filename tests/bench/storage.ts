@@ -1,7 +1,8 @@
 /** The hosted API's storage: bytes a sample, rows and time of reads, on a file and on a server. */
 
 import process from "node:process";
-import { SECOND_NS, secondsFromNs, type Window } from "@service/core";
+import type { Window } from "@service/core";
+import { SECOND_NS, secondsFromNs } from "@service/core/time";
 import { startServer } from "../../edge/testing/each_storage.ts";
 import { startService, type TestService } from "../../edge/testing/api.ts";
 import { layoutsOf } from "../../edge/windows/dictionaries.ts";

@@ -1,17 +1,16 @@
 /** A day of an instance as one sees it: 300 series, among them histograms and a kernel profile. */
 
 import {
-  addSums,
   binIndex,
   count,
-  difference,
   emptyWindow,
-  SECOND_NS,
   type Series,
   seriesKey,
   type Sum,
   type Window,
 } from "@service/core";
+import { addSums, difference } from "@service/core/sum";
+import { SECOND_NS } from "@service/core/time";
 
 /** Where the day starts: unaligned, as instances do. */
 export const START_TS = 1_790_000_003;

@@ -1,6 +1,7 @@
 /** The same windows in Prometheus and VictoriaMetrics: their bytes, and the time of `increase()`. */
 
-import { quantity, type Series } from "@service/core";
+import type { Series } from "@service/core";
+import { quantity } from "@service/core/sum";
 import type { Row } from "./row.ts";
 import { bucketsOf, dayWindow, samplesOf, START_TS, WINDOW_S } from "./storage_data.ts";
 

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { nsFromTs } from "@service/core";
+import { nsFromTs } from "@service/core/time";
 import { openDatabase } from "../../edge/database/database.ts";
 import { makeKey } from "../../edge/tenancy/keys.ts";
 import { MIGRATIONS } from "../../edge/database/migrations.ts";

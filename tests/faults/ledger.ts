@@ -1,7 +1,8 @@
 /** What one instance sent, what of it was acknowledged, and what reads may therefore say. */
 
 import assert from "node:assert/strict";
-import { decode, encodeUpload, nsFromTs, type Series, type Signals, signals } from "@service/core";
+import { decode, encodeUpload, type Series, type Signals, signals } from "@service/core";
+import { nsFromTs } from "@service/core/time";
 import { makeUpload, newInstanceId } from "../../edge/testing/api.ts";
 
 /** Where and how an instance reports. */

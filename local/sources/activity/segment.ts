@@ -1,6 +1,7 @@
 /** One process's segment: what it measured since it was last read. `ffi/segment/segment.h` describes it. */
 
-import { addSums, type Bins, exact, type FrameSum, type Sum, type Tags } from "@service/core";
+import type { Bins, FrameSum, Sum, Tags } from "@service/core";
+import { addSums, exact } from "@service/core/sum";
 import type { Gain, Recorder } from "../recorder.ts";
 import { SegmentFile } from "./file.ts";
 import {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { rounded, type Series } from "@service/core";
+import type { Series } from "@service/core";
+import { rounded } from "@service/core/sum";
 import { buildWriter, startWriter } from "../../../tests/segment/writer.ts";
 import { temporaryDirectory } from "../../../tests/testing.ts";
 import { createCudaSource } from "./source.ts";

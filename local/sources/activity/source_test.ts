@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { quantity, type Series, type Window } from "@service/core";
+import type { Series, Window } from "@service/core";
+import { quantity } from "@service/core/sum";
 import { buildWriter, startWriter, type Writer } from "../../../tests/segment/writer.ts";
 import { temporaryDirectory } from "../../../tests/testing.ts";
 import { createCudaSource, type CudaOptions } from "./source.ts";

@@ -1,6 +1,8 @@
 /** What a segment's cells are: its tables, read as they grow. */
 
-import { isBinIndex, MAX_NAME_LENGTH, MAX_TAGS, type Series, type Tags } from "@service/core";
+import type { Series, Tags } from "@service/core";
+import { isBinIndex } from "@service/core/bins";
+import { MAX_NAME_LENGTH, MAX_TAGS } from "@service/core/limits";
 import type { SegmentFile } from "./file.ts";
 import {
   CELL_BYTES,

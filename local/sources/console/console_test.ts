@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type ErrorEntry, errorEntry } from "@service/core";
+import type { ErrorEntry } from "@service/core";
+import { errorEntry } from "@service/core/entries";
 import fc from "fast-check";
 import { type ConsoleChunk, createConsole, MAX_TEXT_LENGTH } from "./console.ts";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { rounded, type Window } from "@service/core";
+import type { Window } from "@service/core";
+import { rounded } from "@service/core/sum";
 import { createHostSource } from "./host.ts";
 import { Recorder } from "../recorder.ts";
 

@@ -1,6 +1,7 @@
 /** Every process of the workload: processor time, memory, threads, switches, bytes moved, descriptors. */
 
-import { addSums, type Sum, type Tags, tsFromNs } from "@service/core";
+import { type Sum, type Tags, tsFromNs } from "@service/core";
+import { addSums } from "@service/core/sum";
 import { createPauses } from "../pacing.ts";
 import { parseCpu, type ProcessStat, type ProcessStatus } from "../../base/proc_text.ts";
 import { createProcFiles } from "../../base/proc_files.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { addSums, type Resource, rounded, type Sum, type Window } from "@service/core";
+import type { Resource, Sum, Window } from "@service/core";
+import { addSums, rounded } from "@service/core/sum";
 import { createProcessSource, type ProcessSourceOptions } from "./processes.ts";
 import { Recorder } from "../recorder.ts";
 

@@ -1,6 +1,7 @@
 /** The cumulative reading of one Prometheus histogram or summary. */
 
-import { type Bounds, MAX_BUCKETS, MAX_MAGNITUDE } from "@service/core";
+import type { Bounds } from "@service/core";
+import { MAX_BUCKETS, MAX_MAGNITUDE } from "@service/core/limits";
 import type { FamilyType, Point } from "./exposition.ts";
 
 /** A distribution since its source started. */

@@ -1,6 +1,6 @@
 /** A scanner of Prometheus' text formats: 0.0.4, with the quoted names of Prometheus 3, and OpenMetrics 1.0. */
 
-import { MAX_SERIES } from "@service/core";
+import { MAX_SERIES } from "@service/core/limits";
 import { LineError, readName, readNumber, readSample, type Sample } from "./_sample.ts";
 
 /** What a target exposes. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MAX_SERIES } from "@service/core";
+import { MAX_SERIES } from "@service/core/limits";
 import fc from "fast-check";
 import { type Family, scan } from "./exposition.ts";
 

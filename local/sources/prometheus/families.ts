@@ -1,17 +1,14 @@
 /** What a target's families gain from one scrape to the next. */
 
+import { type Bounds, catalogue, type Sum, type Tags } from "@service/core";
 import {
-  type Bounds,
-  catalogue,
-  difference,
   MAX_MAGNITUDE,
   MAX_NAME_LENGTH,
   MAX_SERIES,
   MAX_TAGS,
   MAX_VALUE_LENGTH,
-  type Sum,
-  type Tags,
-} from "@service/core";
+} from "@service/core/limits";
+import { difference } from "@service/core/sum";
 import { type Distribution, readDistribution } from "./distribution.ts";
 import type { ExposedSeries, Exposition, Family, Point } from "./exposition.ts";
 import type { FirstReading } from "../cumulative.ts";
