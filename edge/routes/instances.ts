@@ -1,4 +1,5 @@
 import type { InStatement } from "@libsql/client";
+import { parseTags, type Tags } from "@service/core";
 import { refuse } from "@service/core/problem";
 import { countFromOne, optional, readQuery, seconds } from "@service/core/query";
 import { LAST_NS, secondsFromNs } from "@service/core/time";
@@ -7,7 +8,6 @@ import { type Cursor, cursor, cursorText } from "../windows/cursor.ts";
 import { answer, type Handler } from "../http/respond.ts";
 import { INSTANCE_COLUMNS, listed, storedInstance } from "../windows/instance.ts";
 import { DAY_NS } from "../windows/retention.ts";
-import { type TagFilter, tagFilter } from "../windows/tag_filter.ts";
 
 /** `GET /api/v1/instances`: those that ran in a time range, the newest first. */
 export const instances: Handler = async (c, service) => {
@@ -16,7 +16,7 @@ export const instances: Handler = async (c, service) => {
   const query = readQuery(new URL(c.req.url).searchParams, {
     start: optional(seconds),
     end: optional(seconds),
-    tags: optional(tagFilter),
+    tags: optional(parseTags),
     limit: optional(countFromOne),
     cursor: optional(cursor),
   });
@@ -46,33 +46,38 @@ interface Selection {
   project: { id: bigint; name: string };
   start_ns: bigint;
   end_ns: bigint;
-  tags?: TagFilter;
+  /** Tags that an instance must have, all of them. */
+  tags?: Tags;
   limit?: number;
   cursor?: Cursor;
 }
 
 /** One row more than asked for says that there are more. */
-function select({ project, start_ns, end_ns, tags = [], limit, cursor }: Selection): InStatement {
+function select({ project, start_ns, end_ns, tags = {}, limit, cursor }: Selection): InStatement {
   const after = cursor ? [cursor.start_ns, cursor.id] : [];
   return {
     sql: `SELECT ${INSTANCE_COLUMNS} FROM instances i
       WHERE project = ? AND start_ns <= ? AND last_seen_ns >= ?
         ${cursor ? "AND (start_ns, id) < (?, ?)" : ""}
-        ${tags.map(() => `AND ${HAS_TAG}`).join("\n")}
+        AND ${HAS_TAGS}
       ORDER BY start_ns DESC, id DESC LIMIT ?`,
     args: [
       project.id,
       end_ns,
       start_ns,
       ...after,
-      ...tags.flatMap(({ key, value }) => [key, project.name, key, value]),
+      JSON.stringify(Object.entries(tags)),
+      project.name,
       limit === undefined ? -1 : limit + 1,
     ],
   };
 }
 
-/** The tags that the service adds stand before those of the same name. */
-const HAS_TAG = `CASE ?
-    WHEN 'instance.id' THEN instance_id WHEN 'api_key.name' THEN i.key WHEN 'project.name' THEN ?
-    ELSE (SELECT value FROM json_each(i.tags) t WHERE t.key = ?)
-  END = ?`;
+/** Whether none of the wanted tags is missing; those that the service adds replace others of their name. */
+const HAS_TAGS = `NOT EXISTS (
+    SELECT value ->> 0 AS wanted FROM json_each(?) w WHERE value ->> 1 IS NOT CASE wanted
+      WHEN 'instance.id' THEN i.instance_id WHEN 'api_key.name' THEN i.key
+      WHEN 'project.name' THEN ?
+      ELSE (SELECT t.value FROM json_each(i.tags) t WHERE t.key = wanted)
+    END
+  )`;

@@ -42,8 +42,9 @@ const START_OF_LIST = parameter("start", SECONDS, {
 const END_OF_LIST = parameter("end", SECONDS, {
   description: "Epoch seconds; instances that started after are left out. Default: now.",
 });
-const TAGS = parameter("tags", { type: "string", pattern: "^[^:]+:" }, {
-  description: "Tags that an instance must have, all of them: k1:v1;k2:v2. Default: any.",
+const TAGS = parameter("tags", { type: "string" }, {
+  description: "Tags that an instance must have, all of them: k1:v1;k2:v2, where %3B is a " +
+    "semicolon, %25 a percent sign and %3A a colon in a key. Default: any.",
 });
 const LIMIT = parameter("limit", { type: "integer", minimum: 1, maximum: 999_999_999 }, {
   description: "Most instances in one answer. Default: all.",

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { decode, instanceList } from "@service/core";
+import fc from "fast-check";
+import { decode, formatTags, instanceList } from "@service/core";
+import { tags } from "../../core/testdata/arbitrary.ts";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import { get, newInstanceId, NOW_TS, refused, send, type TestService } from "../testing/api.ts";
 
@@ -52,12 +54,25 @@ testOnEachStorage({
       (await page(service, `/api/v1/instances?tags=${encodeURIComponent(tags)}`)).ids;
     assert.deepEqual(await list("run:a:b"), [two, one]);
     assert.deepEqual(await list("run:a:b;user:x"), [one]);
-    assert.deepEqual(await list("user:x;user:y"), []);
+    assert.deepEqual(await list("run:a%3Ab;user:y;"), [two]);
+    assert.deepEqual(await list(""), [two, one]);
     assert.deepEqual(await list("run:"), []);
     assert.deepEqual(await list(`instance.id:${two}`), [two]);
     assert.deepEqual(await list("api_key.name:laptop"), [two, one]);
     assert.deepEqual(await list("api_key.name:no"), []);
     assert.deepEqual(await list("project.name:no"), []);
+    const many = Array.from({ length: 5_000 }, (_, i) => `k${i}:v`).join(";");
+    assert.deepEqual(await list(many), []);
+  },
+
+  async "an instance is found by its own tags, as formatTags writes them"(service) {
+    let start = NOW_TS - 1_000;
+    const property = fc.asyncProperty(tags, async (tags) => {
+      const id = await sendOne(service, start++, tags);
+      const filter = new URLSearchParams({ tags: formatTags({ ...tags, "instance.id": id }) });
+      assert.deepEqual((await page(service, `/api/v1/instances?${filter}`)).ids, [id]);
+    });
+    await fc.assert(property, { numRuns: 40 });
   },
 
   async "a value that cannot be meant is named"(service) {
@@ -70,10 +85,10 @@ testOnEachStorage({
       "cursor=abc": "cursor",
       "cursor=%F0%9F%92%A9": "cursor",
       [`cursor=${btoa("9999999999999999999.1").replaceAll("=", "")}`]: "cursor",
-      "tags=": "tags",
       "tags=a": "tags",
       "tags=:b": "tags",
-      "tags=a:b;": "tags",
+      "tags=a:b%25": "tags",
+      "tags=a:b;a:c": "tags",
     };
     for (const [query, parameter] of Object.entries(wrong)) {
       const { errors } = await refused(await get(service, `/api/v1/instances?${query}`), 400);
