@@ -1,7 +1,7 @@
 /** The parts of the collector alone, in C, under the compiler's sanitizers. */
 
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../tests/testing.ts";
+import { temporaryDirectory } from "../tests/temporary_directory.ts";
 import { compilerFor } from "./build.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { ARROWS, circles, readSources, ROOT, violations } from "./layout.ts";
-import { temporaryDirectory } from "./testing.ts";
+import { temporaryDirectory } from "./temporary_directory.ts";
 
 const TOPS = ["core", "local", "edge", "ffi"];
 const FILES = (await Promise.all(TOPS.map((top) => readSources(top)))).flat();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../../tests/testing.ts";
+import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { oomKills } from "./oom_kills.ts";
 
 Deno.test("the kernel's count is read where it tells one", async () => {

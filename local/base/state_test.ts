@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../../tests/testing.ts";
+import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { saveSnapshot, stateDirectory } from "./state.ts";
 
 Deno.test("the state directory follows XDG, then the home directory, then the temporary one", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../../tests/testing.ts";
+import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { readKey } from "./key.ts";
 
 Deno.test("of several keys the first is taken, wherever they are", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { temporaryDirectory } from "../../tests/testing.ts";
+import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { type NativeFiles, unpack } from "./package.ts";
 
 const FILES: NativeFiles = { tool: packed("a tool"), "library.so": packed("a library") };

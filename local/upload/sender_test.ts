@@ -4,7 +4,8 @@ import { uploadShape } from "@service/core/upload_schema";
 import { gunzip } from "../base/gzip.ts";
 import { Recorder } from "../sources/recorder.ts";
 import { Spool } from "./spool.ts";
-import { temporaryDirectory, upload } from "../../tests/testing.ts";
+import { temporaryDirectory } from "../../tests/temporary_directory.ts";
+import { upload } from "./testdata/upload.ts";
 import { createUploader, type Uploader } from "./sender.ts";
 
 /** A service that answers as told, request by request, and keeps what it took. */

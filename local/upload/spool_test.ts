@@ -3,7 +3,8 @@ import { decode, type Upload } from "@service/core";
 import { uploadShape } from "@service/core/upload_schema";
 import { gunzip } from "../base/gzip.ts";
 import { Spool } from "./spool.ts";
-import { temporaryDirectory, upload } from "../../tests/testing.ts";
+import { temporaryDirectory } from "../../tests/temporary_directory.ts";
+import { upload } from "./testdata/upload.ts";
 
 const silent = () => assert.fail("nothing to complain of");
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../testing.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
 import { readLocal, until } from "../stack.ts";
 import { stampOf, startStamping } from "./stamping.ts";
 import { buildWriter } from "./writer.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "../../../tests/testing.ts";
+import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { SegmentFile } from "./file.ts";
 
 const STRANGER = 12_345;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Series } from "@service/core";
 import { rounded } from "@service/core/sum";
 import { buildWriter, startWriter } from "../../../tests/segment/writer.ts";
-import { temporaryDirectory } from "../../../tests/testing.ts";
+import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { createCudaSource } from "./source.ts";
 import { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Series, Window } from "@service/core";
 import { quantity } from "@service/core/sum";
 import { buildWriter, startWriter, type Writer } from "../../../tests/segment/writer.ts";
-import { temporaryDirectory } from "../../../tests/testing.ts";
+import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { createCudaSource, type CudaOptions } from "./source.ts";
 import { openSegmentAsk } from "../../base/native.ts";
 import { Recorder } from "../recorder.ts";

@@ -1,4 +1,4 @@
-/* Graph signatures: what changes them and what does not. Run by tests/cuda_graphs_test.ts. */
+/* Graph signatures: what changes them and what does not. Run by tests/doubles/cuda/graphs_test.ts. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { decode, type Signals, signals } from "@service/core";
-import { temporaryDirectory } from "../../testing.ts";
+import { temporaryDirectory } from "../../temporary_directory.ts";
 import { type Run, startRun } from "../../stack.ts";
 import { libraries, type Sanitizer, type Toolkit, watchedLibrary, workload } from "./build.ts";
 

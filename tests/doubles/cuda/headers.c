@@ -1,5 +1,5 @@
 /* Holds ffi/cuda/cupti.h against real CUPTI headers, whichever version is on the include path: nothing of it
- * runs. Compiled by tests/cuda_headers_test.ts. */
+ * runs. Compiled by tests/doubles/cuda/headers_test.ts. */
 #include <cuda.h>
 #include <cupti.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Walks buffers made by hand with the iterator of a real libcupti, which needs no driver for it, and prints
- * its version and how far it steps over a record of each kind. Run by tests/cuda_headers_test.ts. */
+ * its version and how far it steps over a record of each kind. Run by tests/doubles/cuda/headers_test.ts. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

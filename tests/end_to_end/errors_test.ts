@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decode, type ErrorEntry, signals } from "@service/core";
-import { temporaryDirectory } from "./testing.ts";
-import { startRun } from "./stack.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
+import { startRun } from "../stack.ts";
 
 const SCRIPT = `
 import logging, sys

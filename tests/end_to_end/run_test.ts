@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { catalogue, signals } from "@service/core";
 import { SECOND_NS } from "@service/core/time";
-import { readLocal, startRun, until } from "./stack.ts";
-import { temporaryDirectory } from "./testing.ts";
+import { readLocal, startRun, until } from "../stack.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
 
 /** Runs a command to its end, with its state in a directory of its own. */
 async function run(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { inTerminal, shell, SUPERVISOR, test } from "./native.ts";
-import { temporaryDirectory } from "./testing.ts";
+import { inTerminal, shell, SUPERVISOR, test } from "./supervisor.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
 
 const ISATTY =
   `python3 -c 'import os; os.write(%, str([os.isatty(i) for i in range(3)]).encode())'`;

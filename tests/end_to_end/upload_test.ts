@@ -8,7 +8,7 @@ import {
   signals,
 } from "@service/core";
 import { secondsFromNs } from "@service/core/time";
-import { temporaryDirectory } from "./testing.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
 import {
   type Hosted,
   readLocal,
@@ -17,9 +17,9 @@ import {
   until,
   uploadTo,
   watcherOf,
-} from "./stack.ts";
+} from "../stack.ts";
 
-const WORKLOAD = new URL("../examples/workload.py", import.meta.url).pathname;
+const WORKLOAD = new URL("../../examples/workload.py", import.meta.url).pathname;
 
 /** The only instance that `hosted` knows, once it knows one. */
 async function onlyInstance(hosted: Hosted): Promise<string> {

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 
 type Steps = Record<string, number>;
 
-const HERE = new URL("./doubles/cuda/", import.meta.url).pathname;
+const HERE = new URL("./", import.meta.url).pathname;
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
 const CUDA = Deno.env.get("CUDA_HOME") ?? "/usr/local/cuda";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decode, type ErrorEntry, type Metric, type Signals, signals } from "@service/core";
-import { temporaryDirectory } from "./testing.ts";
-import { readLocal, type Run, startRun, until } from "./stack.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
+import { readLocal, type Run, startRun, until } from "../stack.ts";
 
 /** Debian's Python, for which Debian's packages are installed. */
 const PYTHON = "/usr/bin/python3";

@@ -1,8 +1,8 @@
 /** The main scenarios with all of it under the compiler's sanitizers: workload, fakes and library. */
 
 import assert from "node:assert/strict";
-import { canWatch, compiler, type Sanitizer } from "./doubles/cuda/build.ts";
-import { assertExact, runScenario, type ScenarioOptions } from "./doubles/cuda/harness.ts";
+import { canWatch, compiler, type Sanitizer } from "../doubles/cuda/build.ts";
+import { assertExact, runScenario, type ScenarioOptions } from "../doubles/cuda/harness.ts";
 
 interface Watched extends ScenarioOptions {
   scenario: string;
@@ -50,7 +50,9 @@ const ENVIRONMENT = {
 
 for (const sanitizer of ["address,undefined", "thread"] as const) {
   const ignore = Deno.build.os !== "linux" || !compiler || !await canWatch(sanitizer);
-  if (ignore) console.log(`tests/cuda_sanitizers_test.ts: no -fsanitize=${sanitizer} here`);
+  if (ignore) {
+    console.log(`tests/end_to_end/cuda_sanitizers_test.ts: no -fsanitize=${sanitizer} here`);
+  }
   Deno.test({
     name: `the library holds in a workload under -fsanitize=${sanitizer}`,
     ignore,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { RingReader } from "../local/sources/console/ring.ts";
-import { run } from "./command.ts";
-import { ROOT, shell, SUPERVISOR, test } from "./native.ts";
-import { startRun, until, watcherOf } from "./stack.ts";
-import { temporaryDirectory } from "./testing.ts";
+import { RingReader } from "../../local/sources/console/ring.ts";
+import { run } from "../command.ts";
+import { ROOT, shell, SUPERVISOR, test } from "./supervisor.ts";
+import { startRun, until, watcherOf } from "../stack.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
 
 test("a gigabyte passes a pipe unchanged", async () => {
   const made = "head -c 1G /dev/zero | openssl enc -aes-128-ctr -K 0 -iv 0 2> /dev/null";

@@ -1,11 +1,11 @@
 /** The capture of CUDA against a fake driver and a fake CUPTI: what is published is what was done. */
 
 import assert from "node:assert/strict";
-import { temporaryDirectory } from "./testing.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
 import type { Signals } from "@service/core";
-import { readLocal, until } from "./stack.ts";
-import { compiler, libraries, otherTool, type Toolkit, TOOLKITS } from "./doubles/cuda/build.ts";
-import * as harness from "./doubles/cuda/harness.ts";
+import { readLocal, until } from "../stack.ts";
+import { compiler, libraries, otherTool, type Toolkit, TOOLKITS } from "../doubles/cuda/build.ts";
+import * as harness from "../doubles/cuda/harness.ts";
 import {
   assertExact,
   booked,
@@ -13,7 +13,7 @@ import {
   frames,
   isExact,
   runScenario,
-} from "./doubles/cuda/harness.ts";
+} from "../doubles/cuda/harness.ts";
 
 const ALL = Object.keys(TOOLKITS) as Toolkit[];
 
@@ -22,7 +22,7 @@ const missing = Deno.build.os !== "linux"
   : compiler === null
   ? "no C compiler"
   : null;
-if (missing) console.log(`tests/cuda_test.ts is skipped: ${missing}`);
+if (missing) console.log(`tests/end_to_end/cuda_test.ts is skipped: ${missing}`);
 
 function test(name: string, run: () => Promise<void>): void {
   Deno.test({ name, ignore: missing !== null, fn: run });

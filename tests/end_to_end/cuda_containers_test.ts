@@ -1,15 +1,15 @@
 /** CUDA processes with namespaces of their own, and directories that they do not share with us. */
 
 import assert from "node:assert/strict";
-import { readLocal, until } from "./stack.ts";
-import { compiler } from "./doubles/cuda/build.ts";
+import { readLocal, until } from "../stack.ts";
+import { compiler } from "../doubles/cuda/build.ts";
 import {
   assertExact,
   captureStates,
   isExact,
   runScenario,
   type ScenarioOptions,
-} from "./doubles/cuda/harness.ts";
+} from "../doubles/cuda/harness.ts";
 
 const PID_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"];
 

@@ -1,10 +1,10 @@
 /** What the tests of the native supervisor share. */
 
 import assert from "node:assert/strict";
-import { run } from "./command.ts";
+import { run } from "../command.ts";
 
 /** The checkout. */
-export const ROOT = new URL("..", import.meta.url).pathname;
+export const ROOT = new URL("../..", import.meta.url).pathname;
 
 /** The native supervisor. */
 export const SUPERVISOR = `${ROOT}ffi/build/service-supervisor`;
@@ -25,7 +25,7 @@ export type Step =
 
 /** Runs a command in a terminal of 30 rows and 100 columns. */
 export async function inTerminal(command: string[], steps: Step[] = []) {
-  const words = ["python3", `${ROOT}tests/terminal.py`];
+  const words = ["python3", `${ROOT}tests/end_to_end/terminal.py`];
   const { stdout, stderr } = await run([...words, JSON.stringify(command), JSON.stringify(steps)]);
   assert.equal(stderr, "");
   return JSON.parse(stdout) as { shown: string; status: number };

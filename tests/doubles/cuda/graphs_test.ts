@@ -4,10 +4,10 @@ const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
 const SANITIZERS = ["", "address,undefined", "thread"];
 const HERE = new URL("./", import.meta.url).pathname;
 const SOURCES = [
-  "doubles/cuda/graphs.c",
-  "../ffi/cuda/graphs.c",
-  "../ffi/cuda/graph_ids.c",
-  "../ffi/cuda/graph_shape.c",
+  "graphs.c",
+  "../../../ffi/cuda/graphs.c",
+  "../../../ffi/cuda/graph_ids.c",
+  "../../../ffi/cuda/graph_shape.c",
 ];
 
 for (const sanitizer of SANITIZERS) {

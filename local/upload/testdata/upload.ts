@@ -1,12 +1,6 @@
-/** What the tests of this room share. */
+/** An upload for the tests of this room. */
 
 import { emptyWindow, seriesKey, type Upload } from "@service/core";
-
-/** A new empty directory, gone when the test ends. */
-export async function temporaryDirectory(): Promise<AsyncDisposable & { path: string }> {
-  const path = await Deno.makeTempDir({ prefix: "service-test-" });
-  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
-}
 
 /** An upload of the window `(from, to]`, in seconds, whose counter `n` gained `total`. */
 export function upload(from: number, to: number, total: number): Upload {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { decode, signals } from "@service/core";
-import { compilerFor } from "../ffi/build.ts";
-import { temporaryDirectory } from "./testing.ts";
-import { type Registry, startRegistry } from "./registry.ts";
+import { compilerFor } from "../../ffi/build.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
+import { type Registry, startRegistry } from "../doubles/registry.ts";
 
-const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname);
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
 /** Where no one can make a folder, not even root. */
 const NOWHERE = "/proc/self";
