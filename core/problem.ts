@@ -11,11 +11,14 @@ export class Refusal extends Error {
   override readonly name = "Refusal";
   /** The document that says why. */
   readonly problem: Problem;
+  /** Headers of the answer, such as `Allow` and `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  /** For the answer `problem`. */
-  constructor(problem: Problem) {
+  /** For the answer `problem`, with headers beside those of every answer. */
+  constructor(problem: Problem, headers: Record<string, string> = {}) {
     super(problem.detail);
     this.problem = problem;
+    this.headers = headers;
   }
 }
 
@@ -41,4 +44,16 @@ export function refuse(
   errors: Faults = [],
 ): Refusal {
   return new Refusal({ type: "about:blank", title: TITLES[status], status, detail, errors });
+}
+
+/** The refusal of a method that a path does not answer, with those that it does. */
+export function refuseMethod(method: string, allowed: readonly string[]): Refusal {
+  const list = allowed.join(", ");
+  const { problem } = refuse(405, `Cannot ${method} here: the method must be one of ${list}`);
+  return new Refusal(problem, { allow: list });
+}
+
+/** The same refusal, of a request that may be sent again after whole seconds. */
+export function retryAfter(seconds: number, { problem, headers }: Refusal): Refusal {
+  return new Refusal(problem, { ...headers, "retry-after": String(seconds) });
 }

@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { Refusal } from "./problem.ts";
 import { optional, readQuery, required, seconds, selectionParameters } from "./query.ts";
 
-const parameters = { start: required(seconds), end: optional(seconds), ...selectionParameters };
+const parameters = {
+  start: required(seconds, "Where it starts."),
+  end: optional(seconds, "Where it ends."),
+  ...selectionParameters,
+};
 const read = (query: string) => readQuery(new URLSearchParams(query), parameters);
 
 Deno.test("a query is read parameter by parameter", () => {

@@ -1,4 +1,4 @@
-import { refuse } from "@service/core/problem";
+import { refuse, refuseMethod } from "@service/core/problem";
 import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
@@ -75,12 +75,7 @@ export function createApp(service: Service, log: (entry: LogEntry) => void): Hon
   app.use(methodNotAllowed({
     app,
     onMethodNotAllowed(c, methods) {
-      const allowed = methods.join(", ");
-      return problemResponse(
-        c,
-        refuse(405, `Cannot ${c.req.method} here: the method must be one of ${allowed}`),
-        { allow: allowed },
-      );
+      return problemResponse(c, refuseMethod(c.req.method, methods));
     },
   }));
 

@@ -1,10 +1,9 @@
-import { refuse } from "@service/core/problem";
+import { refuse, retryAfter } from "@service/core/problem";
 import type { Database } from "../database/database.ts";
 import type { RequestContext, RequestFacts, Service } from "./respond.ts";
 import type { KnownKey } from "../tenancy/key_cache.ts";
 import type { Scope } from "../tenancy/keys.ts";
 import type { Metrics } from "./telemetry.ts";
-import { RetryLater } from "./problem.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** Who asks; its project's database stays open until this is disposed. */
@@ -50,9 +49,9 @@ function take(limit: RateLimit, { prefix }: KnownKey, scope: Scope): void {
   const seconds = limit.take(prefix);
   if (seconds === 0) return;
   const allowed = `${limit.per_second} ${scope}s a second, ${limit.burst} at once`;
-  throw new RetryLater(
-    refuse(429, `Cannot ${scope} now: the key may do ${allowed}; try again in ${seconds} s`),
+  throw retryAfter(
     seconds,
+    refuse(429, `Cannot ${scope} now: the key may do ${allowed}; try again in ${seconds} s`),
   );
 }
 

@@ -1,28 +1,19 @@
-import { Refusal, refuse } from "@service/core/problem";
+/** Errors as refusals, and refusals as answers. */
+
+import { problemAnswer } from "@service/core/http";
+import { Refusal, refuse, retryAfter } from "@service/core/problem";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { isFenced } from "../database/write_block.ts";
 import type { RequestContext } from "./respond.ts";
 import { Unavailable } from "../database/unavailable.ts";
 
-/** A refusal that passes: the request may be sent again after some seconds. */
-export class RetryLater extends Refusal {
-  /** Whole seconds. */
-  readonly retry_after: number;
-
-  /** For the answer `refusal`. */
-  constructor({ problem }: Refusal, retry_after: number) {
-    super(problem);
-    this.retry_after = retry_after;
-  }
-}
-
 const RETRY_UNAVAILABLE_SECONDS = 5;
 
 /** The refusal of a request that needs a database which is not there. */
-export function unavailable(): RetryLater {
-  return new RetryLater(
-    refuse(503, "The database does not answer, or takes nothing for now; send the request again"),
+export function unavailable(): Refusal {
+  return retryAfter(
     RETRY_UNAVAILABLE_SECONDS,
+    refuse(503, "The database does not answer, or takes nothing for now; send the request again"),
   );
 }
 
@@ -32,24 +23,14 @@ export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Unavailable) return unavailable();
   if (!isFenced(error)) return null;
   const detail = "Cannot write now: the project is being moved; send the request again";
-  return new RetryLater(refuse(503, detail), 1);
+  return retryAfter(1, refuse(503, detail));
 }
 
-/** The answer that a refusal is (RFC 9457). */
-export function problemResponse(
-  c: RequestContext,
-  refusal: Refusal,
-  headers: Record<string, string> = {},
-): Response {
-  const { problem } = refusal;
-  const body = new TextEncoder().encode(JSON.stringify(problem));
+/** The answer that a refusal is. */
+export function problemResponse(c: RequestContext, refusal: Refusal): Response {
+  const { body, status, headers } = problemAnswer(refusal);
   c.get("facts").bytes = body.length;
-  return c.body(body, problem.status as ContentfulStatusCode, {
-    "content-type": "application/problem+json",
-    "content-length": String(body.length),
-    ...(refusal instanceof RetryLater && { "retry-after": String(refusal.retry_after) }),
-    ...headers,
-  });
+  return c.body(body, status as ContentfulStatusCode, headers);
 }
 
 /** The refusal of a request that the service failed to answer; it keeps the reason to itself. */

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { encode } from "@service/core";
+import { acceptsGzip } from "@service/core/http";
 import type { Context } from "hono";
 import type { Databases } from "../database/databases.ts";
 import type { InstanceRoom, Limits } from "../tenancy/quotas.ts";
@@ -57,14 +58,10 @@ export function answer(c: RequestContext, value: unknown): Response {
 /** The answer 200 with a text, compressed for who takes that. */
 export function sized(c: RequestContext, text: string, type: string): Response {
   let body = new TextEncoder().encode(text);
-  if (body.length >= COMPRESS_FROM_BYTES && takesGzip(c.req.header("accept-encoding") ?? "")) {
+  if (body.length >= COMPRESS_FROM_BYTES && acceptsGzip(c.req.header("accept-encoding"))) {
     body = new Uint8Array(gzipSync(body));
     c.header("content-encoding", "gzip");
   }
   c.get("facts").bytes = body.length;
   return c.body(body, 200, { "content-type": type, "content-length": String(body.length) });
-}
-
-function takesGzip(accepted: string): boolean {
-  return accepted.split(",").some((one) => /^\s*(gzip|\*)\s*(;|$)(?!\s*q=0(\.0*)?\s*$)/i.test(one));
 }

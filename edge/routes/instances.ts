@@ -14,11 +14,24 @@ export const instances: Handler = async (c, service) => {
   using caller = await authenticate(c, service, "read");
   const { db, project } = caller;
   const query = readQuery(new URL(c.req.url).searchParams, {
-    start: optional(seconds),
-    end: optional(seconds),
-    tags: optional(parseTags),
-    limit: optional(countFromOne),
-    cursor: optional(cursor),
+    start: optional(
+      seconds,
+      "Epoch seconds; instances that ended before are left out. Default: a day before end.",
+    ),
+    end: optional(
+      seconds,
+      "Epoch seconds; instances that started after are left out. Default: now.",
+    ),
+    tags: optional(
+      { parse: parseTags, schema: { type: "string" } },
+      "Tags that an instance must have, all of them: k1:v1;k2:v2, where %3B is a semicolon, %25 a " +
+        "percent sign and %3A a colon in a key. Default: any.",
+    ),
+    limit: optional(countFromOne, "Most instances in one answer. Default: all."),
+    cursor: optional(
+      { parse: cursor, schema: { type: "string" } },
+      "Where the previous page ended: taken from its header Link. Default: the first page.",
+    ),
   });
   const end_ns = query.end ?? service.now_ns();
   const start_ns = query.start ?? (end_ns > DAY_NS ? end_ns - DAY_NS : 0n);

@@ -23,9 +23,18 @@ export const signals: Handler = async (c, service) => {
   using caller = await authenticate(c, service, "read");
   const { db, project } = caller;
   const query = readQuery(new URL(c.req.url).searchParams, {
-    instance_id: required(someText),
-    start: required(seconds),
-    end: optional(seconds),
+    instance_id: required(someText, "The instance to read, from the list of instances."),
+    start: required(
+      seconds,
+      "Epoch seconds, exclusive: where counters, histograms and profiles start. To follow an " +
+        "instance, the payload_ns / 1e9 of the previous read; nothing is then counted twice. " +
+        "Older than what is kept: no metrics.",
+    ),
+    end: optional(
+      seconds,
+      "Epoch seconds, inclusive: the snapshot instant, or as near to it as all has arrived. " +
+        "Default: now.",
+    ),
     ...selectionParameters,
   });
   const instance = await findInstance(db, project, query.instance_id);

@@ -8,7 +8,8 @@ import {
   type Tags,
   type Window,
 } from "@service/core";
-import { Refusal, refuse } from "@service/core/problem";
+import { acceptsGzip, problemAnswer } from "@service/core/http";
+import { Refusal, refuse, refuseMethod } from "@service/core/problem";
 import { readQuery, selectionParameters } from "@service/core/query";
 import { gzip } from "../base/gzip.ts";
 
@@ -60,11 +61,12 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
       }
       const refreshing = refresh?.();
       if (refreshing) await refreshing;
-      const compressed = acceptsGzip(request.headers.get("accept-encoding") ?? "");
+      const compressed = acceptsGzip(request.headers.get("accept-encoding"));
       return answer(request, await body(url.searchParams, compressed), compressed);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return problemResponse(error);
+      const { body, ...init } = problemAnswer(error);
+      return new Response(body, init);
     }
   };
 }
@@ -108,7 +110,7 @@ function checkRequest({ method, headers }: Request, url: URL, host: string): voi
     throw refuse(404, "There is nothing at this path: /signals and /health are served here");
   }
   if (method !== "GET" && method !== "HEAD") {
-    throw refuse(405, "This path answers to GET and HEAD");
+    throw refuseMethod(method, ["GET", "HEAD"]);
   }
 }
 
@@ -119,14 +121,6 @@ function isOurs(name: string, host: string): boolean {
   return (host === "0.0.0.0" || host === "::") && (/^[\d.]+$/.test(bare) || bare.includes(":"));
 }
 
-function acceptsGzip(header: string): boolean {
-  return header.split(",").some((offer) => {
-    const [coding = "", ...parameters] = offer.toLowerCase().split(";").map((part) => part.trim());
-    return (coding === "gzip" || coding === "*") &&
-      !parameters.some((part) => /^q=0(\.0*)?$/.test(part));
-  });
-}
-
 function answer(request: Request, body: Uint8Array<ArrayBuffer>, compressed: boolean): Response {
   return new Response(request.method === "HEAD" ? null : body, {
     headers: {
@@ -135,16 +129,6 @@ function answer(request: Request, body: Uint8Array<ArrayBuffer>, compressed: boo
       "cache-control": "no-store",
       "vary": "accept-encoding",
       ...(compressed && { "content-encoding": "gzip" }),
-    },
-  });
-}
-
-function problemResponse({ problem }: Refusal): Response {
-  return Response.json(problem, {
-    status: problem.status,
-    headers: {
-      "content-type": "application/problem+json",
-      ...(problem.status === 405 && { allow: "GET, HEAD" }),
     },
   });
 }
