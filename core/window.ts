@@ -90,12 +90,14 @@ export function absorb(window: Window, next: Window): void {
   window.to_ns = next.to_ns;
 }
 
-function absorbSeries(ours: Series, theirs: Series): void {
+/** Merges into `ours` the later increase or value of the same series, which is not changed. */
+export function absorbSeries(ours: Series, theirs: Series): void {
   if (theirs.updated_ns > ours.updated_ns) ours.updated_ns = theirs.updated_ns;
   kindOf(ours).absorb(ours, theirs);
 }
 
-function mergeResources(a: Resource, b: Resource): Resource {
+/** A resource with the attributes of both descriptions: `b`, the later, where they differ. */
+export function mergeResources(a: Resource, b: Resource): Resource {
   return {
     ...a,
     attributes: { ...a.attributes, ...b.attributes },

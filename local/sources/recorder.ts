@@ -1,12 +1,15 @@
-/** What the sources measure, gathered into one window a tick. */
+/**
+ * The recorder: gathers what the sources measure into one window a tick. What is recorded twice within
+ * a tick merges by the rules of adjacent windows, so the order of the sources loses nothing.
+ */
 
 import {
-  absorb,
   emptyWindow,
   type ErrorEntry,
   type FrameSum,
   type HistogramSeries,
   type Quantity,
+  type Resource,
   resourceKey,
   type Series,
   seriesKey,
@@ -17,7 +20,8 @@ import {
 } from "@service/core";
 import { absorbEntries } from "@service/core/entries";
 import { MAX_ERROR_LENGTH, MAX_MAGNITUDE } from "@service/core/limits";
-import { addSums, rounded } from "@service/core/sum";
+import { rounded } from "@service/core/sum";
+import { absorbSeries, mergeResources } from "@service/core/window";
 
 /** Something that measures: called once a tick, never twice at a time. */
 export interface Source {
@@ -31,10 +35,10 @@ export interface Source {
   settle?(): Promise<void>;
 }
 
-/** What a distribution gained. */
+/** The increase of a distribution. */
 export type Gain = Pick<HistogramSeries, "count" | "sum" | "min" | "max" | "buckets">;
 
-/** Records what sources measure until {@linkcode Recorder.cut} makes a window of it. */
+/** Gathers measurements until {@linkcode Recorder.cut} makes a window of them. */
 export class Recorder {
   #window: Window;
   #now_ns: () => bigint;
@@ -45,66 +49,58 @@ export class Recorder {
     this.#now_ns = now_ns;
   }
 
-  /** The instant of what is recorded now, epoch nanoseconds. */
+  /** The instant that measurements get now, epoch nanoseconds. */
   get now_ns(): bigint {
     return this.#now_ns();
   }
 
-  /** Records a gauge's value; one that is not a finite number is not published. */
+  /** Sets a gauge; a value that is not a finite number is not published. */
   gauge(name: string, tags: Tags, value: Quantity): void {
     if (!inRange(value)) return;
     this.#add({ name, type: "gauge", tags, updated_ns: this.now_ns, value });
   }
 
-  /** Records what a counter gained since it was last recorded; zero is an answer too. */
+  /** Adds an increase to a counter; 0 publishes the series. */
   counter(name: string, tags: Tags, increase: Sum): void {
     if (!inRange(rounded(increase)) || rounded(increase) < 0) return;
     this.#add({ name, type: "counter", tags, updated_ns: this.now_ns, total: increase });
   }
 
-  /** Records what a distribution gained since it was last recorded; nothing is an answer too. */
+  /** Adds an increase to a histogram; an empty one publishes the series. Takes `gain` over. */
   histogram(name: string, tags: Tags, gain: Gain): void {
     if (!inRange(rounded(gain.sum))) return;
-    this.#merge({ name, type: "histogram", tags, updated_ns: this.now_ns, ...gain });
+    this.#add({ name, type: "histogram", tags, updated_ns: this.now_ns, ...gain });
   }
 
-  /**
-   * Records what the frames of a profile gained since they were last recorded; none is an answer too.
-   * Takes `frames` over.
-   */
+  /** Adds increases to the frames of a profile; none publishes the series. Takes `frames` over. */
   profile(name: string, tags: Tags, frames: Map<string, FrameSum>): void {
-    const series: Series = { name, type: "profile", tags, updated_ns: this.now_ns, frames };
-    const key = seriesKey(series);
-    if (this.#window.series.has(key)) this.#merge(series);
-    else this.#window.series.set(key, series);
+    this.#add({ name, type: "profile", tags, updated_ns: this.now_ns, frames });
   }
 
-  /** Records a warning or an error: of now, unless it says when it was logged. */
+  /** Adds a warning or an error: of now, unless it says when it was logged. */
   error(entry: Omit<ErrorEntry, "log_ns"> & Partial<Pick<ErrorEntry, "log_ns">>): void {
-    const cut = (text: string) =>
-      text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH - 1)}…` : text;
-    const error = {
-      ...entry,
-      message: cut(entry.message),
-      exception: cut(entry.exception),
-      log_ns: entry.log_ns ?? this.now_ns,
-    };
-    absorbEntries(this.#window, { errors: [error] });
-  }
-
-  /** Records that a host, process or device is there. */
-  resource(kind: string, tags: Tags, attributes: Tags, first_seen_ts?: number): void {
-    const seen_ts = tsFromNs(this.now_ns);
-    this.#window.resources.set(resourceKey({ kind, tags }), {
-      kind,
-      tags,
-      attributes,
-      first_seen_ts: first_seen_ts ?? seen_ts,
-      last_seen_ts: seen_ts,
+    const { message, exception, log_ns = this.now_ns } = entry;
+    absorbEntries(this.#window, {
+      errors: [{ ...entry, message: shortened(message), exception: shortened(exception), log_ns }],
     });
   }
 
-  /** The window of all recorded since the last cut; the next one starts where it ends. */
+  /** Adds a sight of a host, process or device, and what describes it. */
+  resource(kind: string, tags: Tags, attributes: Tags, first_seen_ts?: number): void {
+    const last_seen_ts = tsFromNs(this.now_ns);
+    const seen: Resource = {
+      kind,
+      tags,
+      attributes,
+      first_seen_ts: first_seen_ts ?? last_seen_ts,
+      last_seen_ts,
+    };
+    const key = resourceKey(seen);
+    const before = this.#window.resources.get(key);
+    this.#window.resources.set(key, before ? mergeResources(before, seen) : seen);
+  }
+
+  /** The window of all that was recorded since the last cut; the next one starts where it ends. */
   cut(to_ns: bigint): Window {
     const window = this.#window;
     window.to_ns = to_ns;
@@ -112,22 +108,18 @@ export class Recorder {
     return window;
   }
 
-  #merge(series: Series): void {
-    const next = emptyWindow(this.#window.to_ns);
-    next.series.set(seriesKey(series), series);
-    absorb(this.#window, next);
-  }
-
   #add(series: Series): void {
     const key = seriesKey(series);
     const before = this.#window.series.get(key);
-    if (before?.type === "counter" && series.type === "counter") {
-      series.total = addSums(before.total, series.total);
-    }
-    this.#window.series.set(key, series);
+    if (before) absorbSeries(before, series);
+    else this.#window.series.set(key, series);
   }
 }
 
 function inRange(value: Quantity): boolean {
   return value >= -MAX_MAGNITUDE && value <= MAX_MAGNITUDE;
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH - 1)}…` : text;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type FrameSum, mergeAll } from "@service/core";
 import { MAX_ERROR_LENGTH } from "@service/core/limits";
 import { quantity } from "@service/core/sum";
 import { Readings } from "./cumulative.ts";
@@ -65,4 +66,58 @@ Deno.test("a distribution that is recorded twice in a tick gains both", () => {
   assert.equal(series.count, 7);
   assert.deepEqual(series.buckets, { bounds: [1], counts: [7, 0] });
   assert.equal(quantity(series.sum), 3 * 0.1 + 4 * 0.1);
+});
+
+Deno.test("two sources that describe a process in one tick describe it together", () => {
+  const recorder = new Recorder(0n, () => 9_000_000_000n);
+  const tags = { "process.pid": "7" };
+  recorder.resource("process", tags, { "process.command_line": "python a.py", state: "new" }, 3);
+  recorder.resource("process", tags, { "profiler.capture": "capturing", state: "known" });
+  recorder.resource("process", { "process.pid": "8" }, {});
+  assert.deepEqual([...recorder.cut(10n).resources.values()], [
+    {
+      kind: "process",
+      tags,
+      attributes: {
+        "process.command_line": "python a.py",
+        "profiler.capture": "capturing",
+        state: "known",
+      },
+      first_seen_ts: 3,
+      last_seen_ts: 9,
+    },
+    {
+      kind: "process",
+      tags: { "process.pid": "8" },
+      attributes: {},
+      first_seen_ts: 9,
+      last_seen_ts: 9,
+    },
+  ]);
+});
+
+Deno.test("whatever is recorded twice in a tick merges as two windows do", () => {
+  const record: ((recorder: Recorder, n: number) => void)[] = [
+    (recorder, n) => recorder.gauge("g", {}, n),
+    (recorder, n) => recorder.counter("c", {}, n * 0.1),
+    (recorder, n) => {
+      const buckets = { bins: new Map([[n, 1]]) };
+      recorder.histogram("h", {}, { count: 1, sum: n, min: n, max: n, buckets });
+    },
+    (recorder, n) => {
+      const frames = [["all", { value: n, samples: 1 }], [`f${n}`, { value: n, samples: 1 }]];
+      recorder.profile("p", {}, new Map(frames as [string, FrameSum][]));
+    },
+    (recorder, n) => recorder.error({ level: "error", message: `${n}`, exception: "" }),
+    (recorder, n) => recorder.resource("device", {}, { [`a${n}`]: "", b: `${n}` }),
+  ];
+  let now_ns = 0n;
+  const together = new Recorder(0n, () => now_ns);
+  const apart = new Recorder(0n, () => now_ns);
+  const windows = [3, 5].map((n) => {
+    now_ns += 2_000_000_000n;
+    for (const one of record) for (const recorder of [together, apart]) one(recorder, n);
+    return apart.cut(now_ns);
+  });
+  assert.deepEqual(together.cut(now_ns), mergeAll(windows));
 });

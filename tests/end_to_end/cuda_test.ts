@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../temporary_directory.ts";
-import type { Signals } from "@service/core";
-import { readLocal, until } from "../stack.ts";
+import { decode, type Signals, type Upload } from "@service/core";
+import { uploadShape } from "@service/core/upload_schema";
+import { gunzip } from "../../local/base/gzip.ts";
+import { readLocal, until, uploadTo } from "../stack.ts";
 import { compiler, libraries, otherTool, type Toolkit, TOOLKITS } from "../doubles/cuda/build.ts";
 import * as harness from "../doubles/cuda/harness.ts";
 import {
@@ -217,6 +219,46 @@ test("the child of a fork leaves by exit() and is not its parent", async () => {
 test("the child of a fork that begins with CUDA itself is a process of its own", async () => {
   const { books } = await exact("fork_before_init");
   assert.equal(books.length, 2);
+});
+
+/** A service that stores each upload, and nothing else. */
+function startCollecting(): AsyncDisposable & { url: string; uploads: Upload[] } {
+  const uploads: Upload[] = [];
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      uploads.push(uploadShape.check(decode(await gunzip(await request.bytes()))));
+      return new Response(null, { status: 204 });
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    uploads,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+test("a captured process keeps its command line, in the payload and in each upload", async () => {
+  await using service = startCollecting();
+  const { uploads } = service;
+  const { payload } = await runScenario("live", {
+    env: uploadTo({ url: service.url, key: "any" }),
+    async during({ run, openGate }) {
+      const first = await until(() => uploads[0]);
+      const { to_ns } = first.window;
+      await until(async () => (await readLocal(run)).payload_ns > to_ns + 1_000_000_000n);
+      await openGate();
+    },
+  });
+  assert.equal(uploads.at(-1)!.final, true);
+  const captured = [payload, ...uploads.map(({ window }) => window)].map(({ resources }) =>
+    [...resources.values()].find(({ attributes }) => "profiler.capture" in attributes)
+  );
+  assert(captured.length >= 3, `${captured.length} descriptions of the process`);
+  for (const resource of captured) {
+    assert.match(resource!.attributes["process.command_line"]!, /workload.* live$/);
+    assert(resource!.attributes["process.executable"]);
+  }
 });
 
 test("a process that was started by another is captured too", async () => {
