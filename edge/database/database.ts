@@ -129,12 +129,20 @@ export function perDatabase<T>(create: (db: Database) => T): (db: Database) => T
   };
 }
 
-/** The statement with those of `args` that it names: a server refuses further ones. */
+/**
+ * The statement with those of `args` that it names: a server refuses further ones.
+ *
+ * @throws {TypeError} If it names one that is not given.
+ */
 export function statement(sql: string, args: Record<string, InValue | undefined>): InStatement {
   let names = namesIn.get(sql);
   if (!names) namesIn.set(sql, names = [...new Set(sql.match(/(?<=:)[a-z_0-9]+/g))]);
   const named: Record<string, InValue> = {};
-  for (const name of names) named[name] = args[name] ?? null;
+  for (const name of names) {
+    const value = args[name];
+    if (value === undefined) throw new TypeError(`Cannot bind :${name}: no value is given`);
+    named[name] = value;
+  }
   return { sql, args: named };
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createClient } from "@libsql/client";
 import { temporaryFolder, testOnEachStorage } from "../testing/each_storage.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase, statement } from "./database.ts";
 
 Deno.test("a file is written ahead and synced, so that what is acknowledged stays", async () => {
   using folder = temporaryFolder();
@@ -36,6 +36,13 @@ Deno.test("a write gives up when the other one does not end", async () => {
   await assert.rejects(db.write(["CREATE TABLE numbers (number INTEGER)"]), /SQLITE_BUSY/);
   transaction.close();
   other.close();
+});
+
+Deno.test("a statement has the arguments that it names, and refuses to lack one", () => {
+  const sql = "INSERT INTO t VALUES (:from_ns, :body, :from_ns)";
+  const args = { from_ns: 1n, body: null };
+  assert.deepEqual(statement(sql, { ...args, other: 2 }), { sql, args });
+  assert.throws(() => statement(sql, { from_ns: 1n, bodi: null }), /Cannot bind :body/);
 });
 
 testOnEachStorage({

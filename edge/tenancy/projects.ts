@@ -102,8 +102,8 @@ export async function places(db: Database): Promise<Place[]> {
 /** Stores a new key and gives it: this once. */
 export async function createKey(db: Database, options: CreateKeyOptions): Promise<string> {
   const { key, ...stored } = makeKey();
-  const { scopes = SCOPES, ...rest } = options;
-  const args = { ...rest, ...stored, scope: scopes.join() };
+  const { scopes = SCOPES, expires_ns = null, database_url = null, ...rest } = options;
+  const args = { ...rest, ...stored, scope: scopes.join(), expires_ns, database_url };
   await db.write([
     statement(INSERT_PROJECT, args),
     statement(
