@@ -16,7 +16,6 @@ const PENDING = [
   "local/launch/run.ts -> local/watch/instance_tags.ts",
   "local/launch/run.ts -> local/sources/proc/attributes.ts",
   "local/launch/gpu_environment.ts -> local/sources/activity/directories.ts",
-  "edge/tenancy/quotas.ts -> edge/http/authenticate.ts",
   "edge/move/table_copy.ts -> @libsql/client",
   "edge/windows/open_minutes.ts -> @libsql/client",
   "edge/windows/write.ts -> @libsql/client",
@@ -24,13 +23,11 @@ const PENDING = [
   "edge/windows/instance.ts -> @libsql/client",
   "edge/windows/pieces.ts -> @libsql/client",
   "edge/windows/maintenance.ts -> @libsql/client",
-  "edge/routes/instances.ts -> @libsql/client",
 ];
 
 /** Circles that are to go. */
 const PENDING_CIRCLES = [
   "local/sources/console/levels.ts",
-  "edge/tenancy/quotas.ts",
   "edge/windows/downsample.ts",
 ];
 

@@ -1,13 +1,13 @@
-import type { InStatement } from "@libsql/client";
-import { parseTags, type Tags } from "@service/core";
+/** `GET /api/v1/instances`: the instances that ran in a time range. */
+
 import { refuse } from "@service/core/problem";
 import { countFromOne, optional, readQuery, seconds } from "@service/core/query";
 import { LAST_NS, secondsFromNs } from "@service/core/time";
 import { authenticate } from "../http/authenticate.ts";
-import { type Cursor, cursor, cursorText } from "../windows/cursor.ts";
 import { answer, type Handler } from "../http/respond.ts";
-import { INSTANCE_COLUMNS, listed, storedInstance } from "../windows/instance.ts";
+import { listed } from "../windows/instance.ts";
 import { DAY_NS } from "../windows/retention.ts";
+import { cursorFormat, selectInstances, tagFilter } from "../windows/selection.ts";
 
 /** `GET /api/v1/instances`: those that ran in a time range, the newest first. */
 export const instances: Handler = async (c, service) => {
@@ -23,13 +23,13 @@ export const instances: Handler = async (c, service) => {
       "Epoch seconds; instances that started after are left out. Default: now.",
     ),
     tags: optional(
-      { parse: parseTags, schema: { type: "string" } },
+      tagFilter,
       "Tags that an instance must have, all of them: k1:v1;k2:v2, where %3B is a semicolon, %25 a " +
         "percent sign and %3A a colon in a key. Default: any.",
     ),
     limit: optional(countFromOne, "Most instances in one answer. Default: all."),
     cursor: optional(
-      { parse: cursor, schema: { type: "string" } },
+      cursorFormat,
       "Where the previous page ended: taken from its header Link. Default: the first page.",
     ),
   });
@@ -39,58 +39,19 @@ export const instances: Handler = async (c, service) => {
     const message = "must not be after end";
     throw refuse(400, `Cannot list instances: start ${message}`, [{ parameter: "start", message }]);
   }
-  const { limit } = query;
-  // Where now ends the range, so does none: an instance's clock may be ahead of ours.
-  const until_ns = query.end ?? LAST_NS;
-  const { rows } = await db.query(select({ ...query, project, start_ns, end_ns: until_ns }));
-  const found = rows.map((row) => storedInstance(row, project.name));
-  const page = found.slice(0, limit);
-  if (page.length < found.length) {
+  const page = await selectInstances(db, {
+    ...query,
+    project,
+    start_ns,
+    // Where now ends the range, so does none: an instance's clock may be ahead of ours.
+    end_ns: query.end ?? LAST_NS,
+  });
+  if (page.next !== null) {
     const next = new URL(c.req.url);
     next.searchParams.set("start", secondsFromNs(start_ns));
     if (query.end !== undefined) next.searchParams.set("end", secondsFromNs(query.end));
-    next.searchParams.set("cursor", cursorText(page.at(-1)!));
+    next.searchParams.set("cursor", page.next);
     c.header("link", `<${next.pathname}${next.search}>; rel="next"`);
   }
-  return answer(c, { instances: page.map(listed) });
+  return answer(c, { instances: page.instances.map(listed) });
 };
-
-interface Selection {
-  project: { id: bigint; name: string };
-  start_ns: bigint;
-  end_ns: bigint;
-  /** Tags that an instance must have, all of them. */
-  tags?: Tags;
-  limit?: number;
-  cursor?: Cursor;
-}
-
-/** One row more than asked for says that there are more. */
-function select({ project, start_ns, end_ns, tags = {}, limit, cursor }: Selection): InStatement {
-  const after = cursor ? [cursor.start_ns, cursor.id] : [];
-  return {
-    sql: `SELECT ${INSTANCE_COLUMNS} FROM instances i
-      WHERE project = ? AND start_ns <= ? AND last_seen_ns >= ?
-        ${cursor ? "AND (start_ns, id) < (?, ?)" : ""}
-        AND ${HAS_TAGS}
-      ORDER BY start_ns DESC, id DESC LIMIT ?`,
-    args: [
-      project.id,
-      end_ns,
-      start_ns,
-      ...after,
-      JSON.stringify(Object.entries(tags)),
-      project.name,
-      limit === undefined ? -1 : limit + 1,
-    ],
-  };
-}
-
-/** Whether none of the wanted tags is missing; those that the service adds replace others of their name. */
-const HAS_TAGS = `NOT EXISTS (
-    SELECT value ->> 0 AS wanted FROM json_each(?) w WHERE value ->> 1 IS NOT CASE wanted
-      WHEN 'instance.id' THEN i.instance_id WHEN 'api_key.name' THEN i.key
-      WHEN 'project.name' THEN ?
-      ELSE (SELECT t.value FROM json_each(i.tags) t WHERE t.key = wanted)
-    END
-  )`;

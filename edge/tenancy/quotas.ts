@@ -3,7 +3,6 @@
 import type { Window } from "@service/core";
 import { refuse } from "@service/core/problem";
 import { SECOND_NS } from "@service/core/time";
-import type { Caller } from "../http/authenticate.ts";
 import { type Database, statement } from "../database/database.ts";
 import type { KnownKey, Quotas } from "./key_cache.ts";
 
@@ -67,7 +66,7 @@ export class InstanceRoom {
    * @throws {Refusal} 409.
    */
   async expectRoom(
-    { db, project }: Caller,
+    { db, project }: { db: Database; project: { id: bigint } },
     instance_id: string,
     { max_instances }: Limits,
   ): Promise<void> {
