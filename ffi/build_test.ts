@@ -8,6 +8,7 @@ import {
   type Product,
   PRODUCTS,
 } from "./build.ts";
+import { run } from "../tests/command.ts";
 
 /** The oldest glibc in whose processes the library must load. */
 const FLOOR = [2, 28];
@@ -24,8 +25,7 @@ const LIBRARY = PRODUCTS["libservice.so"]!;
 /** A file that calls what moved between the libraries of glibc. */
 const EXERCISE: Product = { ...LIBRARY, sources: ["testdata/floor.c"] };
 
-const text = async (command: string, ...args: string[]) =>
-  new TextDecoder().decode((await new Deno.Command(command, { args }).output()).stdout);
+const text = async (...words: string[]) => (await run(words)).stdout;
 
 const readelf = await text("readelf", "--version").catch(() => "");
 /** Whether `ffi/glibc.h` has anything to do here. */

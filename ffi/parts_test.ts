@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../tests/temporary_directory.ts";
 import { compilerFor } from "./build.ts";
+import { run } from "../tests/command.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 // Warnings are for the build to find; the sanitizers have some of their own.
@@ -39,8 +40,8 @@ for (const [name, sources] of Object.entries(PROGRAMS)) {
 
 /** What a program says, and its code where that is not 0. */
 async function said(program: string, args: string[]): Promise<string> {
-  const { code, stderr } = await new Deno.Command(program, { args }).output();
-  return new TextDecoder().decode(stderr) + (code === 0 ? "" : `exit code ${code}`);
+  const { status: { code }, stderr } = await run([program, ...args]);
+  return stderr + (code === 0 ? "" : `exit code ${code}`);
 }
 
 async function canLink(sanitizers: string): Promise<boolean> {

@@ -1,7 +1,39 @@
-/** Commands that tests start: all they write, and none outlasts a deadline. */
+/** Commands that tests start: with a home of their own, and none outlasts a deadline. */
 
 /** More than any of them needs, and little beside what a hung test would cost. */
 const DEADLINE_MS = 60_000;
+
+/** Variables that point into the user's home, or configure what tests start. */
+const OF_THE_USER = /^(XDG_|SERVICE_|HISTFILE$|PYTHON_HISTORY$)/;
+
+/** Home directory of the commands that a test file starts, removed with its last test. */
+export const HOME: string = Deno.makeTempDirSync({ prefix: "service-test-home-" });
+addEventListener("unload", () => Deno.removeSync(HOME, { recursive: true }));
+
+/** Options of {@linkcode command}: those of Deno without the words. */
+export type CommandOptions = Omit<Deno.CommandOptions, "args" | "clearEnv">;
+
+/** A command whose home is {@linkcode HOME}: it leaves no history or state in the user's. */
+export function command(
+  [program, ...args]: readonly string[],
+  options: CommandOptions = {},
+): Deno.Command {
+  const env = { ...environment(), ...options.env };
+  return new Deno.Command(program!, { ...options, args, env, clearEnv: true });
+}
+
+/** The user's environment with another home; downloaded and installed packages are found as before. */
+function environment(): Record<string, string> {
+  const all = Deno.env.toObject();
+  const { XDG_CACHE_HOME = `${all.HOME}/.cache` } = all;
+  const kept = Object.entries(all).filter(([name]) => !OF_THE_USER.test(name));
+  return {
+    DENO_DIR: `${XDG_CACHE_HOME}/deno`,
+    PYTHONUSERBASE: `${all.HOME}/.local`,
+    ...Object.fromEntries(kept),
+    HOME,
+  };
+}
 
 /** How a command ended, and all it wrote. */
 export interface Ended {
@@ -31,9 +63,7 @@ export interface Written {
 
 /** Starts a command that reads nothing. */
 export function start(words: string[], env: Record<string, string> = {}): Started {
-  const [command, ...args] = words;
-  const process = new Deno.Command(command!, {
-    args,
+  const process = command(words, {
     env,
     stdin: "null",
     stdout: "piped",

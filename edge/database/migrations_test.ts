@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { hasServer, startServer, temporaryFolder } from "../testing/each_storage.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate, MIGRATIONS } from "./migrations.ts";
+import { command } from "../../tests/command.ts";
 
 async function schema(db: Database): Promise<unknown> {
   const results = await db.read([
@@ -30,13 +31,15 @@ Deno.test("several processes may migrate at once", async () => {
     using db = await openDatabase({ url: ${JSON.stringify(folder.url)} });
     await migrate(db);`;
   const config = new URL("../deno.json", import.meta.url).pathname;
-  const processes = Array.from({ length: 4 }, () =>
-    new Deno.Command(Deno.execPath(), {
-      args: ["eval", "--config", config, program],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn());
+  const processes = Array.from(
+    { length: 4 },
+    () =>
+      command([Deno.execPath(), "eval", "--config", config, program], {
+        stdin: "piped",
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn(),
+  );
   // All are at the line before any may start.
   const outs = processes.map((process) => process.stdout.getReader());
   await Promise.all(outs.map((out) => out.read()));

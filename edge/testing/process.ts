@@ -1,6 +1,7 @@
 /** The hosted API as a process of its own, for tests. */
 
 import deno from "@deno/linux-x64-glibc/package.json" with { type: "json" };
+import { command } from "../../tests/command.ts";
 
 /** The folder of the programs that are started. */
 const EDGE = new URL("../", import.meta.url);
@@ -38,12 +39,11 @@ export async function startProcess(
   { env = {}, like = "here", script = "./main.ts" }: ProcessOptions = {},
 ): Promise<ServerProcess> {
   const program = new URL(script, EDGE).href;
-  const [command, args] = like === "here" ? [Deno.execPath(), ["run", "-A"]] : [
-    new URL("./deno", import.meta.resolve("@deno/linux-x64-glibc/package.json")),
-    DEPLOY_DENO.args,
+  const launcher = like === "here" ? [Deno.execPath(), "run", "-A"] : [
+    new URL("./deno", import.meta.resolve("@deno/linux-x64-glibc/package.json")).pathname,
+    ...DEPLOY_DENO.args,
   ];
-  const process = new Deno.Command(command, {
-    args: [...args, program],
+  const process = command([...launcher, program], {
     env: { NO_COLOR: "1", SERVICE_DATABASE_URL: database_url, PORT: "0", ...env },
     stdout: "null",
     stderr: "piped",
@@ -88,8 +88,8 @@ export async function runScript(
   args: string[],
   env: Record<string, string>,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL(script, EDGE).href, ...args],
+  const words = [Deno.execPath(), "run", "-A", new URL(script, EDGE).href, ...args];
+  const { code, stdout, stderr } = await command(words, {
     env: { NO_COLOR: "1", ...env },
     stdin: "null",
   }).output();

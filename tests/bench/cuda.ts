@@ -2,6 +2,7 @@
 
 import { compilerFor, PRODUCTS } from "../../ffi/build.ts";
 import type { Row } from "./row.ts";
+import { command } from "../command.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 const FFI = new URL("../../ffi/", import.meta.url).pathname;
@@ -128,7 +129,7 @@ function words(program: string, { symbols, threads, millions }: Load): string[] 
 }
 
 async function output(program: string, args: string[]) {
-  const { success, stdout, stderr } = await new Deno.Command(program, { args }).output();
+  const { success, stdout, stderr } = await command([program, ...args]).output();
   const text = new TextDecoder();
   const said = { stdout: text.decode(stdout), stderr: text.decode(stderr) };
   if (!success) throw new Error(`${program} failed:\n${said.stderr}`);

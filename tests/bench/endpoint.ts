@@ -2,6 +2,7 @@
 
 import { load } from "./load.ts";
 import type { Row } from "./row.ts";
+import { command } from "../command.ts";
 
 const LOAD = { parallel: 8, seconds: 3 };
 
@@ -11,8 +12,8 @@ export async function benchEndpoint(): Promise<Row[]> {
 }
 
 async function benchSize(seriesCount: number): Promise<Row[]> {
-  const server = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL("endpoint_server.ts", import.meta.url).pathname, `${seriesCount}`],
+  const program = new URL("endpoint_server.ts", import.meta.url).pathname;
+  const server = command([Deno.execPath(), "run", "-A", program, `${seriesCount}`], {
     stdout: "piped",
   }).spawn();
   const { value } = await server.stdout.getReader().read();

@@ -3,6 +3,7 @@
 import type { Signals } from "@service/core";
 import { readLocal, startRun } from "../stack.ts";
 import { medianMs, type Row } from "./row.ts";
+import { command } from "../command.ts";
 
 const MOD = new URL("../../mod.ts", import.meta.url).pathname;
 const SECONDS = 20;
@@ -65,17 +66,17 @@ function cost({ metrics }: Signals) {
 async function idleServer(): Promise<number> {
   const code = "Deno.serve({ port: 0, onListen() {} }, () => new Response());" +
     "setTimeout(() => { console.log(Deno.memoryUsage().rss); Deno.exit() }, 1000)";
-  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["eval", code] }).output();
+  const { stdout } = await command([Deno.execPath(), "eval", code]).output();
   return Number(new TextDecoder().decode(stdout));
 }
 
 async function benchStart(directory: string): Promise<Row> {
   const env = { XDG_STATE_HOME: directory };
-  const start = (command: string, args: string[]) => () =>
-    new Deno.Command(command, { args, env, stdout: "null", stderr: "null" }).output();
-  const bare = await medianMs(start("true", []));
+  const start = (...words: string[]) => () =>
+    command(words, { env, stdout: "null", stderr: "null" }).output();
+  const bare = await medianMs(start("true"));
   const profiled = await medianMs(
-    start(Deno.execPath(), ["run", "-A", MOD, "--listen-port", "0", "--", "true"]),
+    start(Deno.execPath(), "run", "-A", MOD, "--listen-port", "0", "--", "true"),
   );
   return {
     what: "start-up and end added to `true`",

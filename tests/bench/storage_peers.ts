@@ -4,6 +4,7 @@ import type { Series } from "@service/core";
 import { quantity } from "@service/core/sum";
 import type { Row } from "./row.ts";
 import { bucketsOf, dayWindow, samplesOf, START_TS, WINDOW_S } from "./storage_data.ts";
+import { command } from "../command.ts";
 
 /** Hours of data: a peer that reads text takes minutes for a day. */
 const HOURS = 3;
@@ -136,9 +137,9 @@ async function prometheus(path: string, scraped: Scraped, samples: number): Prom
   }
   await page.write(new TextEncoder().encode("# EOF\n"));
   await page.close();
-  const { success, stderr } = await new Deno.Command("promtool", {
-    args: ["tsdb", "create-blocks-from", "openmetrics", `${path}/page.txt`, `${path}/data`],
-  }).output();
+  const { success, stderr } = await command(
+    ["promtool", "tsdb", "create-blocks-from", "openmetrics", `${path}/page.txt`, `${path}/data`],
+  ).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
   const bytes = bytesUnder(`${path}/data`);
   await Deno.writeTextFile(`${path}/empty.yml`, "");
@@ -192,7 +193,7 @@ interface Server extends AsyncDisposable {
 }
 
 function start(program: string, args: string[]): Server {
-  const process = new Deno.Command(program, { args, stdout: "null", stderr: "null" }).spawn();
+  const process = command([program, ...args], { stdout: "null", stderr: "null" }).spawn();
   let isRunning = true;
   const end = async (signal: Deno.Signal) => {
     if (isRunning) process.kill(signal);

@@ -1,6 +1,7 @@
 /** What the supervisor costs what passes through it, and the start of the command. */
 
 import { medianMs, type Row } from "./row.ts";
+import { command } from "../command.ts";
 
 const SUPERVISOR = new URL("../../ffi/build/service-supervisor", import.meta.url).pathname;
 const BYTES = 2 ** 31;
@@ -8,8 +9,8 @@ const BYTES = 2 ** 31;
 /** Figures of the native supervisor alone; none where it is not built. */
 export async function benchSupervisor(): Promise<Row[]> {
   if (!await Deno.stat(SUPERVISOR).catch(() => null)) return [];
-  const bare = await medianMs(start("true", []));
-  const supervised = await medianMs(start(SUPERVISOR, ["--", "true"]));
+  const bare = await medianMs(start("true"));
+  const supervised = await medianMs(start(SUPERVISOR, "--", "true"));
   return [
     ...await throughput("yes", `head -c ${BYTES}`),
     ...await throughput(`head -c ${BYTES} /dev/zero`, "cat"),
@@ -23,8 +24,8 @@ export async function benchSupervisor(): Promise<Row[]> {
   ];
 }
 
-function start(command: string, args: string[]) {
-  return () => new Deno.Command(command, { args, stdout: "null", stderr: "null" }).output();
+function start(...words: string[]) {
+  return () => command(words, { stdout: "null", stderr: "null" }).output();
 }
 
 /** The two in turns, so that what else the machine does slows both. */
@@ -57,7 +58,7 @@ async function throughput(writer: string, reader: string): Promise<Row[]> {
 
 async function rate(pipeline: string): Promise<number> {
   const start_ms = performance.now();
-  await new Deno.Command("bash", { args: ["-c", `${pipeline} > /dev/null`] }).output();
+  await command(["bash", "-c", `${pipeline} > /dev/null`]).output();
   return BYTES / 1e6 / (performance.now() - start_ms);
 }
 

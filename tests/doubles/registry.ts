@@ -1,6 +1,7 @@
 /** A package registry on loopback: takes what `deno publish` sends, and serves it as JSR does. */
 
 import { createHash } from "node:crypto";
+import { command } from "../command.ts";
 
 /** A running registry. */
 export interface Registry extends AsyncDisposable {
@@ -69,7 +70,7 @@ async function answer(request: Request, { pathname, directory }: Asked): Promise
 
 async function receive(request: Request, folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
-  const tar = new Deno.Command("tar", { args: ["-xz", "-C", folder], stdin: "piped" }).spawn();
+  const tar = command(["tar", "-xz", "-C", folder], { stdin: "piped" }).spawn();
   await request.body!.pipeTo(tar.stdin);
   if (!(await tar.status).success) throw new Error("Cannot unpack what was published");
 }

@@ -10,6 +10,7 @@ import {
   runScenario,
   type ScenarioOptions,
 } from "../doubles/cuda/harness.ts";
+import { HOME, run } from "../command.ts";
 
 const PID_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"];
 
@@ -34,11 +35,10 @@ async function test(name: string, wrapper: string[], run: () => Promise<void>): 
   Deno.test({ name, ignore: missing !== null, fn: run });
 }
 
-async function succeeds([command, ...args]: string[]): Promise<boolean> {
+async function succeeds(words: string[]): Promise<boolean> {
   if (Deno.build.os !== "linux") return false;
-  const env = { XDG_STATE_HOME: "/tmp" };
-  const output = new Deno.Command(command!, { args, env, stdout: "null", stderr: "null" }).output();
-  return await output.then(({ success }) => success, () => false);
+  const ended = run(words, { XDG_STATE_HOME: HOME });
+  return await ended.then(({ status }) => status.success, () => false);
 }
 
 async function exact(name: string, options: ScenarioOptions) {

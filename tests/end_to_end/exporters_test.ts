@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { decode, type ErrorEntry, type Metric, type Signals, signals } from "@service/core";
 import { temporaryDirectory } from "../temporary_directory.ts";
 import { readLocal, type Run, startRun, until } from "../stack.ts";
+import { run, start } from "../command.ts";
 
 /** Debian's Python, for which Debian's packages are installed. */
 const PYTHON = "/usr/bin/python3";
@@ -13,9 +14,7 @@ const PROMETHEUS = await runs("prometheus", "--version");
 /** Whether a program is there; says what is skipped if it is not. */
 async function runs(program: string, ...args: string[]): Promise<boolean> {
   try {
-    const { success } = await new Deno.Command(program, { args, stdout: "null", stderr: "null" })
-      .output();
-    if (success) return true;
+    if ((await run([program, ...args])).status.success) return true;
   } catch {
     // It is missing.
   }
@@ -183,15 +182,12 @@ Deno.test({
       `${directory.path}/prometheus.yml`,
       `global: {scrape_interval: 1s}\nscrape_configs: [{job_name: x, static_configs: [{targets: ["127.0.0.1:${page}"]}]}]\n`,
     );
-    const prometheus = new Deno.Command("prometheus", {
-      args: [
-        `--config.file=${directory.path}/prometheus.yml`,
-        `--storage.tsdb.path=${directory.path}/data`,
-        `--web.listen-address=127.0.0.1:${server}`,
-      ],
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const { process: prometheus } = start([
+      "prometheus",
+      `--config.file=${directory.path}/prometheus.yml`,
+      `--storage.tsdb.path=${directory.path}/data`,
+      `--web.listen-address=127.0.0.1:${server}`,
+    ]);
     try {
       await using run = startRun([PYTHON, "-c", ALL_TYPES, String(page), "openmetrics"], {
         directory: directory.path,

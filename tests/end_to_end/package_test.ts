@@ -3,6 +3,7 @@ import { decode, signals } from "@service/core";
 import { compilerFor } from "../../ffi/build.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 import { type Registry, startRegistry } from "../doubles/registry.ts";
+import { command } from "../command.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
@@ -107,7 +108,7 @@ async function deno(
   env: Record<string, string> = {},
   expected = 0,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const output = await new Deno.Command(Deno.execPath(), { args, cwd, env }).output();
+  const output = await command([Deno.execPath(), ...args], { cwd, env }).output();
   const stdout = new TextDecoder().decode(output.stdout);
   const stderr = new TextDecoder().decode(output.stderr);
   assert.equal(output.code, expected, stderr);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { RingReader } from "../../local/sources/console/ring.ts";
-import { run } from "../command.ts";
+import { run, start } from "../command.ts";
 import { ROOT, shell, SUPERVISOR, test } from "./supervisor.ts";
 import { startRun, until, watcherOf } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
@@ -80,16 +80,10 @@ test("what a shell had ignored stays ignored, and nothing else is", async () => 
 });
 
 test("the workload dies when the supervisor is killed", async () => {
-  const supervisor = new Deno.Command(SUPERVISOR, {
-    args: ["--", "bash", "-c", "echo $$; exec sleep 100"],
-    stdout: "piped",
-  }).spawn();
-  const reader = supervisor.stdout.getReader();
-  const { value } = await reader.read();
-  supervisor.kill("SIGKILL");
-  await supervisor.status;
-  await reader.cancel();
-  const pid = new TextDecoder().decode(value).trim();
+  const supervisor = start([SUPERVISOR, "--", "bash", "-c", "echo $$; exec sleep 100"]);
+  const pid = await supervisor.stdout.match(/(\d+)\n/);
+  supervisor.process.kill("SIGKILL");
+  await supervisor.ended;
   const state = () => Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
   await until(async () => /^$|\) Z /.test(await state()));
 });

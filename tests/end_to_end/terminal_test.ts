@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { HOME } from "../command.ts";
 import { inTerminal, shell, SUPERVISOR, test } from "./supervisor.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
@@ -123,4 +124,11 @@ test("nohup keeps the workload from a hang-up and its output in nohup.out", asyn
   );
   assert.equal(status, 0);
   assert.match(await Deno.readTextFile(`${directory.path}/nohup.out`), /^out\nerr\n$/m);
+});
+
+test("what a test types into a shell is not in the user's history", async () => {
+  await inTerminal(["bash", "--norc", "--noediting", "-i"], [{
+    send: "true typed by a test; exit\n",
+  }]);
+  assert.match(await Deno.readTextFile(`${HOME}/.bash_history`), /typed by a test/);
 });

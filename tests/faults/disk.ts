@@ -2,6 +2,7 @@
 
 import { type Ledger, range } from "./ledger.ts";
 import { nextChange } from "./table.ts";
+import { command } from "../command.ts";
 
 const SOURCE = new URL("./disk.c", import.meta.url).pathname;
 const FLAGS = [
@@ -34,7 +35,7 @@ export async function faultyDisk(path: string): Promise<FaultyDisk | null> {
   const directory = await Deno.makeTempDir();
   const [library, control] = [`${directory}/disk.so`, `${directory}/control`];
   const remove = () => Deno.remove(directory, { recursive: true });
-  const compiler = new Deno.Command("cc", { args: [...FLAGS, SOURCE, "-o", library] });
+  const compiler = command(["cc", ...FLAGS, SOURCE, "-o", library]);
   const built = await compiler.output().catch(() => null);
   if (!built?.success) {
     await remove();

@@ -1,6 +1,7 @@
 /** Runs of workloads, plain and under `service-run`, and what the latter's last payload says. */
 
 import { decode, type Signals, signals } from "@service/core";
+import { command } from "../command.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -21,13 +22,12 @@ export interface Share {
 
 /** Runs a command by itself. */
 export async function plain(
-  [program = "", ...args]: string[],
+  words: string[],
   env: Record<string, string> = {},
 ): Promise<{ stdout: string; stderr: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(program, { args, env, stdin: "null" })
-    .output();
+  const { code, stdout, stderr } = await command(words, { env, stdin: "null" }).output();
   const said = new TextDecoder().decode(stderr);
-  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ends with ${code}: ${said}`);
+  if (code !== 0) throw new Error(`${words.join(" ")} ends with ${code}: ${said}`);
   return { stdout: new TextDecoder().decode(stdout), stderr: said };
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { buildProgram, startWriter } from "./writer.ts";
+import { run } from "../command.ts";
 
 const built = await Deno.makeTempDir({ prefix: "service-test-" });
 addEventListener("unload", () => Deno.removeSync(built, { recursive: true }));
@@ -10,10 +11,9 @@ Deno.test({
   name: "a writer killed at any instant leaves a whole generation, as all that readers saw before",
   ignore: killed === "",
   async fn() {
-    const args = [`${built}/killed.d/x`, "600"];
-    const { success, stdout, stderr } = await new Deno.Command(killed, { args }).output();
-    assert(success, new TextDecoder().decode(stderr));
-    const [living = 0, dead = 0] = new TextDecoder().decode(stdout).trim().split(" ").map(Number);
+    const { status, stdout, stderr } = await run([killed, `${built}/killed.d/x`, "600"]);
+    assert(status.success, stderr);
+    const [living = 0, dead = 0] = stdout.trim().split(" ").map(Number);
     assert(living > 0 && dead > 0, `read ${living} living and ${dead} dead`);
   },
 });

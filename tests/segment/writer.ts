@@ -1,5 +1,6 @@
 /** A process with a segment, told what to write. */
 
+import { command, run } from "../command.ts";
 const HERE = new URL("./", import.meta.url).pathname;
 const SEGMENT = ["segment", "file", "tables"].map((name) =>
   new URL(`../../ffi/segment/${name}.c`, import.meta.url).pathname
@@ -9,10 +10,11 @@ const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
 /** The path of `NAME.c` built into `directory`, or `null`, said on the console, without a compiler. */
 export async function buildProgram(name: string, directory: string): Promise<string | null> {
   const path = `${directory}/${name}`;
-  const args = [...FLAGS, `${HERE}${name}.c`, ...SEGMENT, "-o", path];
   try {
-    const { success, stderr } = await new Deno.Command("cc", { args }).output();
-    if (!success) throw new Error(new TextDecoder().decode(stderr));
+    const { status, stderr } = await run(
+      ["cc", ...FLAGS, `${HERE}${name}.c`, ...SEGMENT, "-o", path],
+    );
+    if (!status.success) throw new Error(stderr);
     return path;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -39,11 +41,7 @@ export interface Writer extends AsyncDisposable {
 
 /** Starts the writer at `path` on `directories`. */
 export async function startWriter(path: string, directories: string): Promise<Writer> {
-  const process = new Deno.Command(path, {
-    args: [directories],
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
+  const process = command([path, directories], { stdin: "piped", stdout: "piped" }).spawn();
   const lines = readLines(process.stdout);
   const input = process.stdin.getWriter();
   const encoder = new TextEncoder();

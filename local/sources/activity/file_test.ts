@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { SegmentFile } from "./file.ts";
+import { run } from "../../../tests/command.ts";
 
 const STRANGER = 12_345;
 /** A user namespace in which we are not root, and strangers are nobody. */
@@ -34,14 +35,12 @@ async function readAsUser(path: string): Promise<string> {
     try { new SegmentFile(${
     JSON.stringify(path)
   }); } catch (error) { console.log(error.message); }`;
-  const { stdout, stderr } = await new Deno.Command("unshare", {
-    args: [...NOT_ROOT, Deno.execPath(), "eval", "--quiet", code],
-  }).output();
-  assert.equal(new TextDecoder().decode(stderr), "");
-  return new TextDecoder().decode(stdout);
+  const words = ["unshare", ...NOT_ROOT, Deno.execPath(), "eval", "--quiet", code];
+  const { stdout, stderr } = await run(words);
+  assert.equal(stderr, "");
+  return stdout;
 }
 
 async function succeeds(args: string[]): Promise<boolean> {
-  const output = new Deno.Command("unshare", { args, stdout: "null", stderr: "null" }).output();
-  return await output.then(({ success }) => success, () => false);
+  return await run(["unshare", ...args]).then(({ status }) => status.success, () => false);
 }

@@ -3,6 +3,7 @@ import type { Resource, Sum, Window } from "@service/core";
 import { addSums, rounded } from "@service/core/sum";
 import { createProcessSource, type ProcessSourceOptions } from "./processes.ts";
 import { Recorder } from "../recorder.ts";
+import { command } from "../../../tests/command.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const MARKER = `SERVICE_INSTANCE_ID=${crypto.randomUUID()}`;
@@ -292,8 +293,7 @@ interface Program extends AsyncDisposable {
 
 /** A program that runs until it is disposed of, and the pids that it has told. */
 async function start(script: string, { env = markerEnv() } = {}): Promise<Program> {
-  const child = new Deno.Command("python3", {
-    args: ["-c", script],
+  const child = command(["python3", "-c", script], {
     env,
     stdin: "piped",
     stdout: "piped",

@@ -1,6 +1,7 @@
 /** Compiles the fakes and the workload, once for each run of the tests. */
 
 import { PRODUCTS } from "../../../ffi/build.ts";
+import { command } from "../../command.ts";
 
 const FFI = new URL("../../../ffi/", import.meta.url).pathname;
 const HERE = new URL("./", import.meta.url).pathname;
@@ -52,7 +53,7 @@ export async function canWatch(sanitizer: Sanitizer): Promise<boolean> {
       await Deno.writeTextFile(`${path}.c`, "int main(void) { return 0; }\n");
       await compile(path, [`${path}.c`], watchedBy(sanitizer));
     });
-    return (await new Deno.Command(program).output()).success;
+    return (await command([program]).output()).success;
   } catch {
     return false;
   }
@@ -131,16 +132,14 @@ function root(): string {
 
 async function compile(path: string, files: string[], flags: string[]): Promise<void> {
   const args = [...FLAGS, ...flags, ...files, "-o", path];
-  const { success, stderr } = await new Deno.Command(compiler!, {
-    args: [...args, "-ldl", "-lpthread"],
-  }).output();
+  const { success, stderr } = await command([compiler!, ...args, "-ldl", "-lpthread"]).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
 }
 
 function findCompiler(): string | null {
   for (const name of ["cc", "gcc", "clang"]) {
     try {
-      if (new Deno.Command(name, { args: ["--version"] }).outputSync().success) return name;
+      if (command([name, "--version"]).outputSync().success) return name;
     } catch {
       // Not this one.
     }

@@ -1,5 +1,6 @@
 /** Graph signatures, by a C program that plays CUPTI's callbacks; once more under each sanitizer. */
 
+import { run } from "../../command.ts";
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
 const SANITIZERS = ["", "address,undefined", "thread"];
 const HERE = new URL("./", import.meta.url).pathname;
@@ -31,11 +32,10 @@ for (const sanitizer of SANITIZERS) {
 }
 
 async function succeed(command: string, args: string[]): Promise<void> {
-  const { success, stderr } = await new Deno.Command(command, { args }).output();
-  if (!success) throw new Error(`${command} failed:\n${new TextDecoder().decode(stderr)}`);
+  const { status, stderr } = await run([command, ...args]);
+  if (!status.success) throw new Error(`${command} failed:\n${stderr}`);
 }
 
 async function has(compiler: string): Promise<boolean> {
-  const asked = new Deno.Command(compiler, { args: ["--version"], stdout: "null" }).output();
-  return await asked.then(({ success }) => success, () => false);
+  return await run([compiler, "--version"]).then(({ status }) => status.success, () => false);
 }

@@ -4,6 +4,7 @@
  * `$CUPTI_LIBRARIES` (files), the toolkit of `$CUDA_HOME`, the wheels that python3 sees.
  */
 import assert from "node:assert/strict";
+import { run } from "../../command.ts";
 
 type Steps = Record<string, number>;
 
@@ -21,21 +22,22 @@ const STEPS: [number, Steps][] = [
 
 const headers = await findHeaders();
 const libraries = await findLibraries();
-const compiles = await run("cc", ["--version"]) !== null;
+const compiles = await print("cc", "--version") !== null;
 
 test("real CUPTI headers agree with ours", headers, async (set) => {
   const include = set.split(":").flatMap((path) => ["-isystem", path]);
-  const output = await new Deno.Command("cc", {
-    args: [...FLAGS, "-fsyntax-only", ...include, `${HERE}headers.c`],
-  }).output();
-  assert(output.success, new TextDecoder().decode(output.stderr));
+  const { status, stderr } = await run([
+    ...["cc", ...FLAGS, "-fsyntax-only"],
+    ...[...include, `${HERE}headers.c`],
+  ]);
+  assert(status.success, stderr);
 });
 
 test("a real libcupti walks records as we take them", libraries, async (library) => {
   const program = await Deno.makeTempFile();
   try {
-    assert(await run("cc", [...FLAGS, `${HERE}parse.c`, "-ldl", "-o", program]) !== null);
-    const printed = await run(program, [library]);
+    assert(await print("cc", ...FLAGS, `${HERE}parse.c`, "-ldl", "-o", program) !== null);
+    const printed = await print(program, library);
     assert(printed !== null, `cannot walk records with ${library}`);
     const { version, ...steps }: Steps = JSON.parse(printed);
     if (version === undefined) return;
@@ -81,15 +83,15 @@ async function findLibraries(): Promise<string[]> {
 async function inWheels(pattern: string): Promise<string[]> {
   const code = "import glob, sys\n" +
     "for path in sys.path: print(*glob.glob(path + '/nvidia/' + sys.argv[1]), sep='\\n')";
-  const printed = await run("python3", ["-c", code, pattern]);
+  const printed = await print("python3", "-c", code, pattern);
   return printed?.split("\n").filter((path) => path !== "") ?? [];
 }
 
 /** What a command prints, or `null` where it is missing or fails. */
-async function run(command: string, args: string[]): Promise<string | null> {
+async function print(...words: string[]): Promise<string | null> {
   try {
-    const { success, stdout } = await new Deno.Command(command, { args, stdin: "null" }).output();
-    return success ? new TextDecoder().decode(stdout) : null;
+    const { status, stdout } = await run(words);
+    return status.success ? stdout : null;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;

@@ -1,0 +1,34 @@
+/** Tests start commands in one way: with a home of their own. */
+
+import assert from "node:assert/strict";
+import { HOME, run } from "./command.ts";
+import { ROOT } from "./layout.ts";
+
+/** The files that start commands: {@linkcode run} and others for tests, and the product. */
+const STARTING = ["ffi/build.ts", "local/launch/workload.ts", "tests/command.ts"];
+
+Deno.test("the home of a command is not the user's", async () => {
+  const script = "echo ~; echo ${XDG_STATE_HOME-unset} ${HISTFILE-unset}";
+  const { stdout } = await run(["bash", "-c", script]);
+  assert.equal(stdout, `${HOME}\nunset unset\n`);
+  assert.notEqual(HOME, Deno.env.get("HOME"));
+});
+
+Deno.test("no test starts a command in another way", async () => {
+  const found: string[] = [];
+  for (const top of ["core", "edge", "examples", "ffi", "local", "tests"]) {
+    for await (const path of sourcesOf(top)) {
+      const text = await Deno.readTextFile(ROOT + path);
+      if (/\bnew Deno\.Command\b|"node:child_process"/.test(text)) found.push(path);
+    }
+  }
+  assert.deepEqual(found.sort(), STARTING);
+});
+
+async function* sourcesOf(folder: string): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(ROOT + folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) yield* sourcesOf(path);
+    else if (path.endsWith(".ts") && path !== "tests/command_test.ts") yield path;
+  }
+}
