@@ -79,6 +79,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "edge/database": ["@libsql/client", "libsql"],
 
   "ffi": [],
+  "ffi/sources.c": ["ffi/cuda", "ffi/activity"],
   "ffi/supervisor": [],
   "ffi/cuda": ["ffi/activity", "ffi/segment"],
   "ffi/activity": ["ffi/segment"],

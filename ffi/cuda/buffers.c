@@ -12,8 +12,6 @@
 
 enum { FREE, LENT, RETURNED };
 
-_Atomic uint64_t spent_ns;
-
 static uint8_t *memory; /* the pool, then the shared buffer */
 static _Atomic uint64_t free_head; /* a tag that changes with every change, and an index */
 static _Atomic uint32_t free_next[BUFFER_COUNT + 1];
@@ -73,7 +71,7 @@ static void zero_shared(void) {
 }
 
 void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records) {
-    uint64_t start = spent_now();
+    uint64_t start_ns = monotonic_ns();
     *size = BUFFER_SIZE;
     *max_records = 0;
     atomic_fetch_add_explicit(&activity, 1, memory_order_relaxed);
@@ -85,7 +83,7 @@ void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records) {
     }
     *buffer = index == NONE ? shared() : data_of(index);
     if (index == NONE) zero_shared();
-    spent_since(start);
+    overhead_add_since(start_ns);
 }
 
 static void give_back(uint32_t index, size_t valid) {
@@ -102,7 +100,7 @@ static void give_back(uint32_t index, size_t valid) {
 void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid) {
     (void)context, (void)stream, (void)size;
     if (!buffer || atomic_load(&ended)) return;
-    uint64_t start = spent_now();
+    uint64_t start_ns = monotonic_ns();
     int error = errno;
     if (valid > BUFFER_SIZE) valid = BUFFER_SIZE;
     uint32_t index = index_of(buffer);
@@ -114,7 +112,7 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
         atomic_fetch_add_explicit(&dropped, valid / BUFFER_RECORD, memory_order_relaxed);
     }
     errno = error;
-    spent_since(start);
+    overhead_add_since(start_ns);
 }
 
 /* The newest is at the head of what came back. */

@@ -1,46 +1,28 @@
-#define _GNU_SOURCE
 #include "subscription.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../activity/overhead.h"
 #include "../segment/segment.h"
 #include "buffers.h"
-#include "cupti.h"
 #include "graphs.h"
 #include "library.h"
-#include "records.h"
 
-/* Checks with launches but no buffer asked for or returned. */
-#define SILENT_CHECKS 3u
-/* What CUPTI still has of ours comes back with the flushes until then, or it went to the other client. */
-#define RECLAIM_CHECKS 10u
-/* The bell rings after so many launches, if it is to ring at all. */
-#define GLANCE_LAUNCHES 64u
 #define NEVER UINT64_MAX
-#define USURPED "another CUPTI client took over the activity buffers (torch.profiler does)"
-#define OURS "service"
-#define OLD_NAME_SIZE 64
+#define OUR_NAME "service"
+#define HOLDER_NAME_SIZE 64
 
-static struct cupti cupti;
+struct cupti cupti;
+
 static CUpti_SubscriberHandle subscriber;
 static bool in_node_mode;
-static _Atomic bool inert;
-static _Atomic bool begun;
-static _Atomic uint64_t launches; /* but for captured ones; nearly */
-static _Atomic uint64_t ring_at;
-
-/* Another client, and what was seen at the last check. */
-static struct {
-    bool interrupted;
-    bool theirs; /* its session is certainly under way: it has set the attribute */
-    uint32_t silent;
-    uint32_t reclaim_in; /* checks */
-    uint64_t activity, launches;
-} other;
+static _Atomic bool is_stopped;
+static _Atomic bool has_context;
+static _Atomic uint64_t launches;
+static _Atomic uint64_t ring_at; /* launches */
 
 static const int KINDS[] = {
     CUPTI_KIND_CONTEXT, CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,
@@ -93,31 +75,33 @@ static void on_driver_api(uint32_t cbid, const struct cupti_callback_data *data)
 
 static void on_resource(uint32_t cbid, const struct cupti_resource_data *data) {
     if (cbid == RESOURCE_CONTEXT_CREATED) {
-        atomic_store(&begun, true);
+        atomic_store(&has_context, true);
         segment_ring();
         return;
     }
-    uint64_t start = spent_now();
+    uint64_t start_ns = monotonic_ns();
     /* It made a node, and leaves no record. */
     if (cbid == RESOURCE_GRAPHNODE_CREATED && in_counted_call) count_launches(-(uint64_t)1);
     if (cbid == RESOURCE_GRAPHNODE_CREATED) in_counted_call = false;
     if (data->descriptor && !in_node_mode) graphs_resource(&cupti, cbid, data->descriptor);
-    spent_since(start);
+    overhead_add_since(start_ns);
 }
 
 static void on_callback(void *user, int domain, uint32_t cbid, const void *data) {
     (void)user;
-    if (!data || atomic_load_explicit(&inert, memory_order_relaxed)) return;
+    if (!data || atomic_load_explicit(&is_stopped, memory_order_relaxed)) return;
     int error = errno;
     if (domain == CUPTI_DOMAIN_DRIVER_API) on_driver_api(cbid, data);
     if (domain == CUPTI_DOMAIN_RESOURCE) on_resource(cbid, data);
     errno = error;
 }
 
-void capture_stop(void) {
-    atomic_store(&inert, true);
+void subscription_stop(void) {
+    atomic_store(&is_stopped, true);
     buffers_end();
 }
+
+bool subscription_is_stopped(void) { return atomic_load(&is_stopped); }
 
 /* ---- Start ---- */
 
@@ -131,12 +115,12 @@ static void explain(char *reason, size_t size, const char *function, int kind, C
 /* Who has what we cannot have. */
 static void name_holder(char *reason, size_t size) {
     static char holder[16 << 10]; /* were the size we tell not heeded */
-    struct cupti_subscriber_params params = {sizeof params, OURS, holder, OLD_NAME_SIZE};
+    struct cupti_subscriber_params params = {sizeof params, OUR_NAME, holder, HOLDER_NAME_SIZE};
     CUpti_SubscriberHandle none;
     holder[0] = '\0';
     if (cupti.Subscribe_v2 && cupti.Subscribe_v2(&none, on_callback, NULL, &params) == CUPTI_SUCCESS)
         cupti.Unsubscribe(none);
-    holder[OLD_NAME_SIZE] = '\0';
+    holder[HOLDER_NAME_SIZE] = '\0';
     snprintf(reason, size, "CUPTI is held by another tool%s%s", holder[0] ? ": " : "", holder);
 }
 
@@ -187,122 +171,46 @@ static bool enable(char *reason, size_t size) {
     return false;
 }
 
-static uint8_t per_thread_attribute(void);
-static uint8_t per_thread_before;
+/* A fork may happen while a callback holds what the child would need. */
+static bool follow_forks(char *reason, size_t size) {
+    if (pthread_atfork(NULL, NULL, graphs_forget) == 0) return true;
+    snprintf(reason, size, "no memory to follow forks");
+    return false;
+}
 
-bool capture_start(bool node_mode, char *reason, size_t size) {
+bool subscription_start(bool node_mode, char *reason, size_t size) {
     in_node_mode = node_mode;
-    if (!cupti_library_open(&cupti, reason, size)) return false;
+    if (!cupti_library_open(&cupti, reason, size) || !follow_forks(reason, size)) return false;
     if (!buffers_open()) {
         snprintf(reason, size, "no memory for CUPTI's buffers");
         return false;
     }
-    if (!subscribe(reason, size)) return false;
-    if (!enable(reason, size)) {
-        cupti.Unsubscribe(subscriber);
-        return false;
-    }
-    per_thread_before = per_thread_attribute();
-    return true;
+    return subscription_renew(false, reason, size);
 }
 
-bool capture_has_begun(void) {
-    return atomic_load(&begun) || atomic_load(&launches) != 0 || buffers_activity() != 0;
+bool subscription_has_begun(void) {
+    return atomic_load(&has_context) || atomic_load(&launches) != 0 || buffers_activity() != 0;
 }
 
-/* ---- Gathering ---- */
+/* ---- For the collector's thread ---- */
 
-bool capture_read(void) {
-    struct buffer buffer;
-    if (!buffers_take(&buffer)) return false;
-    records_read(&cupti, buffer);
-    buffers_recycle(buffer);
-    return true;
-}
+uint64_t subscription_launches(void) { return atomic_load(&launches); }
 
-void capture_abandon(void) {
-    struct buffer buffer;
-    while (buffers_take(&buffer)) records_lost(buffer.valid / BUFFER_RECORD);
-}
+void subscription_ring_after(uint64_t more) { atomic_store(&ring_at, atomic_load(&launches) + more); }
 
-void capture_flush(bool all) {
-    /* Its records are not ours to cut. */
-    if (other.interrupted) all = false;
-    cupti.ActivityFlushAll(all ? CUPTI_FLUSH_FORCED : CUPTI_FLUSH_COMPLETE);
-    size_t dropped = 0;
-    if (cupti.ActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS) records_lost(dropped);
-}
-
-/* ---- Another client ---- */
-
-/* 0 where it cannot be known. */
-static uint8_t per_thread_attribute(void) {
-    uint8_t value = 0;
-    CUptiResult result = cupti.ActivityGetAttribute(CUPTI_ATTR_PER_THREAD_BUFFER, &(size_t){sizeof value}, &value);
-    return result == CUPTI_SUCCESS ? value : 0;
-}
-
-static void interrupt(void) {
-    if (other.interrupted) return;
-    other.interrupted = true;
-    other.reclaim_in = 0;
-    buffers_lose();
-    segment_state(SEGMENT_INTERRUPTED, USURPED);
-}
-
-static void go_on(void) {
-    memset(&other, 0, sizeof other);
-    other.activity = buffers_activity();
-    other.launches = atomic_load(&launches);
-    segment_state(SEGMENT_CAPTURING, NULL);
-}
-
-static void resume(bool subscribed) {
-    char reason[512];
-    if (!subscribed && !subscribe(reason, sizeof reason)) return segment_state(SEGMENT_INTERRUPTED, reason);
-    if (enable(reason, sizeof reason)) {
-        go_on();
-        other.reclaim_in = RECLAIM_CHECKS;
-        return;
-    }
-    cupti.Unsubscribe(subscriber);
-    segment_state(SEGMENT_INTERRUPTED, reason);
-}
-
-void capture_glance(void) {
-    bool set = per_thread_attribute() != per_thread_before;
-    if (set) {
-        other.theirs = true;
-        interrupt();
-    } else if (other.theirs) {
-        resume(true);
-    }
-    atomic_store(&ring_at, atomic_load(&launches) + GLANCE_LAUNCHES);
-}
-
-static bool is_subscribed(void) {
+bool subscription_is_alive(void) {
     return cupti.EnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER_API, DRIVER_cuLaunchKernel) == CUPTI_SUCCESS;
 }
 
-static void look_for_silence(void) {
-    uint64_t activity = buffers_activity(), launched = atomic_load(&launches);
-    bool silent = activity == other.activity;
-    bool launching = launched != other.launches;
-    other.activity = activity;
-    other.launches = launched;
-    if (!silent && other.interrupted) return go_on();
-    if (!silent) other.silent = 0;
-    else if (launching && ++other.silent >= SILENT_CHECKS) interrupt();
+bool subscription_renew(bool alive, char *reason, size_t size) {
+    if (!alive && !subscribe(reason, size)) return false;
+    if (enable(reason, size)) return true;
+    cupti.Unsubscribe(subscriber);
+    return false;
 }
 
-void capture_check(void) {
-    capture_glance();
-    if (other.theirs) return;
-    if (other.reclaim_in > 0 && --other.reclaim_in == 0) buffers_reclaim();
-    bool silent = buffers_activity() == other.activity;
-    if (silent && !is_subscribed()) {
-        interrupt();
-        return resume(false);
-    }
-    look_for_silence();
+uint8_t subscription_per_thread_attribute(void) {
+    uint8_t value = 0;
+    CUptiResult result = cupti.ActivityGetAttribute(CUPTI_ATTR_PER_THREAD_BUFFER, &(size_t){sizeof value}, &value);
+    return result == CUPTI_SUCCESS ? value : 0;
 }

@@ -1,4 +1,4 @@
-/* What CUPTI does for us: a subscription, the kinds of records, and the buffers that they come in. */
+/* Our subscription at CUPTI: its callbacks, and the kinds of records that it is to deliver. */
 #ifndef SERVICE_SUBSCRIPTION_H
 #define SERVICE_SUBSCRIPTION_H
 
@@ -6,32 +6,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Finds CUPTI and starts; makes no driver call. Where that fails everything is as it was before, and
- * `reason` says why. */
-bool capture_start(bool node_mode, char *reason, size_t size);
+#include "cupti.h"
 
-/* The child of a fork, and the end of the process: from now on every callback returns at once. */
-void capture_stop(void);
+/* The functions of the process's libcupti, once the subscription was started. */
+extern struct cupti cupti;
 
-/* The rest is for the writer's thread. */
+/* Finds CUPTI and subscribes; makes no driver call. Where that fails everything is as it was before, and
+ * `reason` says why. `node_mode`: kernels of graphs are recorded, and not graphs. */
+bool subscription_start(bool node_mode, char *reason, size_t size);
 
-/* Has CUPTI return what is complete, or all there is. */
-void capture_flush(bool all);
-
-/* Adds up the oldest buffer that came back. Returns whether there was one. */
-bool capture_read(void);
-
-/* Counts what came back as lost. */
-void capture_abandon(void);
-
-/* Once a second: sees whether another client has taken the buffers, which the state of the segment then
- * says, and takes them back when that client is certainly done. */
-void capture_check(void);
-
-/* Between those: a glance, as that client's session may be short. To be called when the bell rings. */
-void capture_glance(void);
+/* From now on every callback returns at once. From any thread. */
+void subscription_stop(void);
+bool subscription_is_stopped(void);
 
 /* The driver is in use, so it is ready to be asked about devices. */
-bool capture_has_begun(void);
+bool subscription_has_begun(void);
+
+/* The rest is for the collector's thread. */
+
+/* Driver calls that launched work, nearly: two threads at once may count as one. */
+uint64_t subscription_launches(void);
+
+/* Rings the segment's bell once after this many more launches. */
+void subscription_ring_after(uint64_t launches);
+
+/* Whether CUPTI still knows the subscription. */
+bool subscription_is_alive(void);
+
+/* Sets again what another client, or the end of its session, may have undone: all but the subscription
+ * itself if `alive`. Where that fails there is no subscription, unless it was lost before. */
+bool subscription_renew(bool alive, char *reason, size_t size);
+
+/* CUPTI's attribute of per-thread buffers: 0 where it cannot be known. */
+uint8_t subscription_per_thread_attribute(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../ffi/activity/accounts.h"
 #include "../../ffi/cuda/buffers.h"
 #include "../../ffi/cuda/records.h"
 #include "../../ffi/segment/segment.h"
@@ -21,8 +22,10 @@
     "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_" \
     "%05u"
 
+static const struct activity_source source = {.prefix = "cuda"};
+static struct accounts accounts;
 static char (*names)[128];
-static uint32_t symbols;
+static uint32_t symbol_count;
 static uint64_t buffers_each;
 static _Atomic uint64_t clock_ns = 1700000000000000000u;
 static _Atomic int in_use; /* so that none goes to the shared buffer */
@@ -47,7 +50,7 @@ static void fill(uint8_t *data, uint32_t *random) {
         set64(record, KERNEL_START, at);
         set64(record, KERNEL_END, at + 500 + (*random >> 22));
         record[KERNEL_CONTEXT] = 1;
-        set64(record, KERNEL_NAME, (uint64_t)(uintptr_t)names[(*random >> 8) % symbols]);
+        set64(record, KERNEL_NAME, (uint64_t)(uintptr_t)names[(*random >> 8) % symbol_count]);
     }
 }
 
@@ -91,15 +94,21 @@ static long resident_kib(void) {
     return pages * sysconf(_SC_PAGESIZE) / 1024;
 }
 
+static void publish(struct accounts_publication publication) {
+    accounts_show(&accounts, buffers_dropped(), publication);
+    segment_publish(0);
+}
+
 int main(int count, char **words) {
     if (count != 5 || segment_open(words[1]) != 0 || !buffers_open()) return 1;
-    symbols = (uint32_t)atoi(words[2]);
+    symbol_count = (uint32_t)atoi(words[2]);
     uint32_t threads = (uint32_t)atoi(words[3]);
     uint64_t buffers = (uint64_t)(atof(words[4]) * 1e6 / IN_BUFFER) / threads * threads;
-    names = malloc(symbols * sizeof *names);
-    for (uint32_t i = 0; i < symbols; i++) snprintf(names[i], sizeof names[i], NAME_FORMAT, i);
+    names = malloc(symbol_count * sizeof *names);
+    for (uint32_t i = 0; i < symbol_count; i++) snprintf(names[i], sizeof names[i], NAME_FORMAT, i);
     const struct cupti cupti = {.ActivityGetNextRecord = next_record};
-    records_open(false);
+    accounts_open(&accounts, &source);
+    records_open(&accounts, false);
     buffers_each = buffers / threads;
     uint32_t random = 1;
     pthread_t thread;
@@ -114,16 +123,16 @@ int main(int count, char **words) {
             continue;
         }
         uint64_t start = cpu_ns();
-        records_read(&cupti, buffer);
+        records_read(&accounts, &cupti, buffer);
         uint64_t read = cpu_ns();
         buffers_recycle(buffer);
         atomic_fetch_sub(&in_use, 1);
         recycling += cpu_ns() - read;
         reading += read - start;
-        if (++i % 400 == 0) records_publish(0, false);
+        if (++i % 400 == 0) publish((struct accounts_publication){false, true});
         if (i == buffers / 2) before = resident_kib();
     }
-    records_publish(1, true);
+    publish((struct accounts_publication){true, true});
     double records = (double)(buffers * IN_BUFFER);
     printf("{\"records\":%.0f,\"read_ns\":%.3f,\"recycle_ns\":%.3f,\"lend_ns\":%.3f,\"halfway_kib\":%ld,"
            "\"after_kib\":%ld}\n",

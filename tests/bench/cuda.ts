@@ -8,7 +8,8 @@ const HERE = new URL("./", import.meta.url).pathname;
 const FFI = new URL("../../ffi/", import.meta.url).pathname;
 /** The collector, but for what meets the driver. */
 const PARTS = PRODUCTS["libservice.so"]!.sources.filter((path) =>
-  !/^exec|^segment\/ask|^cuda\/(injection|library|subscription)/.test(path)
+  !/^(exec|sources|segment\/ask|activity\/(collector|states)|cuda\/(injection|library|other|source|sub))/
+    .test(path)
 );
 /** As `ffi/build.ts` compiles it. */
 const FLAGS = ["-O2", "-g", "-std=gnu11", "-fvisibility=hidden"];

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static char names[DEVICES][DEVICE_NAME_SIZE];
+#define DEVICES 64u
+#define NAME_SIZE 48
+
+static char names[DEVICES][NAME_SIZE];
 static bool learned;
 
 static void write_name(char *name, const uint8_t whole[16], const uint8_t part[16]) {
@@ -35,7 +38,7 @@ static void learn_from(void *driver) {
     }
 }
 
-void devices_learn(void) {
+void device_names_learn(void) {
     if (learned) return;
     void *driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
     if (!driver) return;
@@ -43,8 +46,9 @@ void devices_learn(void) {
     dlclose(driver);
 }
 
-const char *devices_name(uint32_t ordinal) {
+const char *device_name(uint32_t ordinal) {
+    if (ordinal >= DEVICES) return NULL;
     char *name = names[ordinal];
-    if (!*name) snprintf(name, DEVICE_NAME_SIZE, "device-%u", ordinal);
+    if (!*name) snprintf(name, NAME_SIZE, "device-%u", ordinal);
     return name;
 }
