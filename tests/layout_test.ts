@@ -16,19 +16,11 @@ const PENDING = [
   "local/launch/run.ts -> local/watch/instance_tags.ts",
   "local/launch/run.ts -> local/sources/proc/attributes.ts",
   "local/launch/gpu_environment.ts -> local/sources/activity/directories.ts",
-  "edge/move/table_copy.ts -> @libsql/client",
-  "edge/windows/open_minutes.ts -> @libsql/client",
-  "edge/windows/write.ts -> @libsql/client",
-  "edge/windows/dictionaries.ts -> @libsql/client",
-  "edge/windows/instance.ts -> @libsql/client",
-  "edge/windows/pieces.ts -> @libsql/client",
-  "edge/windows/maintenance.ts -> @libsql/client",
 ];
 
 /** Circles that are to go. */
 const PENDING_CIRCLES = [
   "local/sources/console/levels.ts",
-  "edge/windows/downsample.ts",
 ];
 
 Deno.test("files import only what their rooms allow", () => {

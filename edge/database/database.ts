@@ -1,18 +1,28 @@
-import type { Config, InStatement, InValue, ResultSet } from "@libsql/client";
+/** One database: its statements, how they are run, and what is tried again. */
+
+import type {
+  Config,
+  InStatement as Statement,
+  InValue as Value,
+  ResultSet as Result,
+  Row,
+} from "@libsql/client";
 import type { UsedClient } from "./file_client.ts";
 import { isBusy, isClosed, isLost, Unavailable, unavailable } from "./unavailable.ts";
 import { WriteQueue } from "./write_queue.ts";
+
+export type { Result, Row, Statement, Value };
 
 /** A libSQL database: an embedded file or a server. Integers are `bigint`. */
 export interface Database extends Disposable {
   /** The open database, where this is what one request sees of it. */
   readonly itself: Database;
   /** Result of one statement that reads. */
-  query(statement: InStatement): Promise<ResultSet>;
+  query(statement: Statement): Promise<Result>;
   /** Results of statements that all read the same state: one round trip. */
-  read(statements: InStatement[]): Promise<ResultSet[]>;
+  read(statements: Statement[]): Promise<Result[]>;
   /** Results of statements that are done all or none: one round trip. */
-  write(statements: InStatement[]): Promise<ResultSet[]>;
+  write(statements: Statement[]): Promise<Result[]>;
 }
 
 /** Where the database is, and how to get in. */
@@ -78,15 +88,15 @@ export class OpenDatabase implements Database {
     return this.#writes.depth;
   }
 
-  query(statement: InStatement): Promise<ResultSet> {
+  query(statement: Statement): Promise<Result> {
     return this.#retry((client) => client.execute(statement));
   }
 
-  read(statements: InStatement[]): Promise<ResultSet[]> {
+  read(statements: Statement[]): Promise<Result[]> {
     return this.#retry((client) => client.batch(statements, "read"));
   }
 
-  write(statements: InStatement[]): Promise<ResultSet[]> {
+  write(statements: Statement[]): Promise<Result[]> {
     return this.#writes.write(statements);
   }
 
@@ -134,10 +144,10 @@ export function perDatabase<T>(create: (db: Database) => T): (db: Database) => T
  *
  * @throws {TypeError} If it names one that is not given.
  */
-export function statement(sql: string, args: Record<string, InValue | undefined>): InStatement {
+export function statement(sql: string, args: Record<string, Value | undefined>): Statement {
   let names = namesIn.get(sql);
   if (!names) namesIn.set(sql, names = [...new Set(sql.match(/(?<=:)[a-z_0-9]+/g))]);
-  const named: Record<string, InValue> = {};
+  const named: Record<string, Value> = {};
   for (const name of names) {
     const value = args[name];
     if (value === undefined) throw new TypeError(`Cannot bind :${name}: no value is given`);

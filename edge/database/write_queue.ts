@@ -1,3 +1,5 @@
+/** The queue of writes to one database. */
+
 import type { InStatement, ResultSet } from "@libsql/client";
 import { LibsqlBatchError } from "@libsql/client/web";
 

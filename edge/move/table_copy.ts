@@ -1,7 +1,12 @@
 /** Rows of a project from one database to another, whatever the tables. */
 
-import type { InStatement, InValue, Row } from "@libsql/client";
-import { type Database, statement } from "../database/database.ts";
+import {
+  type Database,
+  type Row,
+  type Statement,
+  statement,
+  type Value,
+} from "../database/database.ts";
 import { ofProject, type Table } from "../database/tables.ts";
 
 /** Whose rows are copied, and where to. */
@@ -84,7 +89,7 @@ async function copyRows({ from, to, tables, project }: Copy, keys: Map<string, s
   );
   const results = await from.read([...reads, ...owners]);
   const instances = tables.find(({ name }) => name === "instances")!;
-  const writes: InStatement[] = ["PRAGMA defer_foreign_keys = ON"];
+  const writes: Statement[] = ["PRAGMA defer_foreign_keys = ON"];
   for (const { rows } of results.slice(named.length)) writes.push(...puts(instances, rows));
   for (const [i, table] of named.entries()) {
     const present = results[i]!.rows.filter((row) =>
@@ -104,7 +109,7 @@ async function copyRows({ from, to, tables, project }: Copy, keys: Map<string, s
   }
 }
 
-function page({ project }: Copy, table: Table, last: string | undefined): InStatement {
+function page({ project }: Copy, table: Table, last: string | undefined): Statement {
   const key = table.key.join(", ");
   const after = last === undefined ? "TRUE" : `(${key}) > (${parts(table, ":last")})`;
   return statement(
@@ -114,7 +119,7 @@ function page({ project }: Copy, table: Table, last: string | undefined): InStat
   );
 }
 
-function byKeys(table: Table, keys: string[], verb = "SELECT *"): InStatement {
+function byKeys(table: Table, keys: string[], verb = "SELECT *"): Statement {
   return {
     sql: `${verb} FROM ${table.name} WHERE (${table.key.join(", ")}) IN
       (SELECT ${parts(table, "value")} FROM json_each(?))${
@@ -124,7 +129,7 @@ function byKeys(table: Table, keys: string[], verb = "SELECT *"): InStatement {
   };
 }
 
-function ownersOf(table: Table, keys: string[]): InStatement {
+function ownersOf(table: Table, keys: string[]): Statement {
   return {
     sql: `SELECT * FROM instances WHERE id IN (SELECT instance FROM ${table.name}
       WHERE (${table.key.join(", ")}) IN (SELECT ${parts(table, "value")} FROM json_each(?)))`,
@@ -132,10 +137,10 @@ function ownersOf(table: Table, keys: string[]): InStatement {
   };
 }
 
-function puts({ name, columns }: Table, rows: Row[]): InStatement[] {
+function puts({ name, columns }: Table, rows: Row[]): Statement[] {
   const sql = `INSERT OR REPLACE INTO ${name} (${columns.join(", ")})
     VALUES (${columns.map(() => "?").join(", ")})`;
-  return rows.map((row) => ({ sql, args: columns.map((column) => row[column] as InValue) }));
+  return rows.map((row) => ({ sql, args: columns.map((column) => row[column] as Value) }));
 }
 
 function orderBy({ key }: Table): string {

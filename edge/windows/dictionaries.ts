@@ -1,6 +1,5 @@
-import type { InStatement } from "@libsql/client";
 import type { Window } from "@service/core";
-import { type Database, perDatabase, statement } from "../database/database.ts";
+import { type Database, perDatabase, type Statement, statement } from "../database/database.ts";
 import {
   type Identities,
   identityKeys,
@@ -127,7 +126,7 @@ export const layoutsOf: (db: Database) => Layouts = perDatabase((db) => new Layo
 export function storingLayout(
   { hash, body, isStored }: NewestLayout,
   args: InstanceName & { received_ns: bigint },
-): InStatement[] {
+): Statement[] {
   return isStored ? [] : [statement(STORE_LAYOUT, { ...args, hash, body })];
 }
 

@@ -1,6 +1,6 @@
 import { type Database, statement } from "../database/database.ts";
 import { lastSpanEnd, type Level, spanEnd, spanNs } from "./levels.ts";
-import type { MaintainedInstance } from "./maintenance.ts";
+import type { MaintainedInstance } from "./instance.ts";
 import { DAY_NS } from "./retention.ts";
 
 /** How long windows are kept as they came, and how long an instance is silent to be given up. */

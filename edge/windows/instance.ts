@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Instance, type Tags, tsFromNs } from "@service/core";
-import type { Row } from "@libsql/client";
-import { type Database, statement } from "../database/database.ts";
+import { type Database, type Row, statement } from "../database/database.ts";
 
 /** An instance as it is stored. */
 export interface StoredInstance {
@@ -78,4 +77,31 @@ const RESOURCE_TAGS = ["project.name", "host.name", "container.id", "process.pid
 function resourceId(tags: Tags): string {
   const identity = JSON.stringify(RESOURCE_TAGS.map((name) => tags[name] ?? null));
   return createHash("sha256").update(identity).digest("hex").slice(0, 16);
+}
+
+/** An instance as the maintenance sees it. */
+export interface MaintainedInstance {
+  id: bigint;
+  project: bigint;
+  instance_id: string;
+  watermark_ns: bigint;
+  final_ns: bigint | null;
+  last_seen_ns: bigint;
+  received_ns: bigint;
+  /** All spans that were over then had their roll-ups, unless one was removed since. */
+  rolled_ns: bigint;
+  /** Up to here there are only roll-ups, … */
+  condensed_ns: bigint;
+  /** … and up to here none of a minute. */
+  condensed_minutes_ns: bigint;
+  due_ns: bigint;
+}
+
+/** Columns of `instances` that {@linkcode maintainedInstance} reads. */
+export const MAINTENANCE_COLUMNS = "id, project, instance_id, watermark_ns, final_ns, " +
+  "last_seen_ns, received_ns, rolled_ns, condensed_ns, condensed_minutes_ns, due_ns";
+
+/** The instance that a row holds, as the maintenance sees it. */
+export function maintainedInstance(row: Row): MaintainedInstance {
+  return row as unknown as MaintainedInstance;
 }

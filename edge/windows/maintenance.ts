@@ -1,8 +1,8 @@
-import type { Row } from "@libsql/client";
 import { LAST_NS, SECOND_NS } from "@service/core/time";
 import { condense } from "./downsample.ts";
 import { type Database, statement } from "../database/database.ts";
 import { IS_FENCED } from "../database/write_block.ts";
+import { type MaintainedInstance, maintainedInstance, MAINTENANCE_COLUMNS } from "./instance.ts";
 import { lastSpanEnd, type Level, LEVELS, spanNs } from "./levels.ts";
 import { purge, retainedFrom } from "./retention.ts";
 import { rollUp } from "./rollup.ts";
@@ -11,24 +11,6 @@ import { rollUp } from "./rollup.ts";
 export interface MaintenanceOptions {
   now_ns: bigint;
   retention_days: number;
-}
-
-/** An instance as the maintenance sees it. */
-export interface MaintainedInstance {
-  id: bigint;
-  project: bigint;
-  instance_id: string;
-  watermark_ns: bigint;
-  final_ns: bigint | null;
-  last_seen_ns: bigint;
-  received_ns: bigint;
-  /** All spans that were over then had their roll-ups, unless one was removed since. */
-  rolled_ns: bigint;
-  /** Up to here there are only roll-ups, … */
-  condensed_ns: bigint;
-  /** … and up to here none of a minute. */
-  condensed_minutes_ns: bigint;
-  due_ns: bigint;
 }
 
 /** How an instance's turn ended. */
@@ -57,7 +39,9 @@ export async function maintain(
   const before_ns = retainedFrom(now_ns, retention_days);
   if (!await purge(db, before_ns)) return false;
   const due = () => db.query(statement(DUE, { now_ns, most: INSTANCES }));
-  for (const row of (await due()).rows) await takeTurn(db, maintained(row), { now_ns, before_ns });
+  for (const row of (await due()).rows) {
+    await takeTurn(db, maintainedInstance(row), { now_ns, before_ns });
+  }
   return (await due()).rows.length === 0;
 }
 
@@ -119,12 +103,7 @@ async function makeRollups(
   return "all";
 }
 
-function maintained(row: Row): MaintainedInstance {
-  return row as unknown as MaintainedInstance;
-}
-
-const DUE = `SELECT id, project, instance_id, watermark_ns, final_ns, last_seen_ns, received_ns,
-    rolled_ns, condensed_ns, condensed_minutes_ns, due_ns
+const DUE = `SELECT ${MAINTENANCE_COLUMNS}
   FROM instances WHERE due_ns <= :now_ns AND NOT ${IS_FENCED} ORDER BY due_ns LIMIT :most`;
 
 /** What came meanwhile may have made it due earlier. */

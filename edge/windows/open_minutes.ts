@@ -1,6 +1,5 @@
-import type { InStatement } from "@libsql/client";
 import { absorb, type Window } from "@service/core";
-import { type Database, perDatabase, statement } from "../database/database.ts";
+import { type Database, perDatabase, type Statement, statement } from "../database/database.ts";
 import { type InstanceName, layoutsOf, type PackedWindow } from "./dictionaries.ts";
 import { spanEnd, spanNs } from "./levels.ts";
 
@@ -107,7 +106,7 @@ export const minutesOf: (db: Database) => Minutes = perDatabase((db) => new Minu
 export function storingMinute(
   { packed, ...minute }: PackedMinute,
   name: InstanceName,
-): InStatement {
+): Statement {
   const { body, layout: { hash } } = packed;
   const { project, instance_id } = name;
   const after_ns = minute.end_ns - spanNs(MINUTE);

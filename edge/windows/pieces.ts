@@ -1,5 +1,5 @@
-import type { Row } from "@libsql/client";
 import { absorb, decode, emptyWindow, encode, type Window } from "@service/core";
+import type { Row } from "../database/database.ts";
 import { gapsIn, type Stretch } from "./gaps.ts";
 import { type Layout, unpackLayout } from "../format/dictionary.ts";
 import type { KnownLayout } from "./dictionaries.ts";

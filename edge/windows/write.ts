@@ -1,6 +1,5 @@
-import type { Row } from "@libsql/client";
 import { SECOND_NS } from "@service/core/time";
-import { type Database, statement } from "../database/database.ts";
+import { type Database, type Row, statement } from "../database/database.ts";
 import { type PackedWindow, storingLayout } from "./dictionaries.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
 import { type PackedMinute, storingMinute } from "./open_minutes.ts";
