@@ -102,7 +102,9 @@ export const profile: SeriesKind<ProfileSeries, ProfileStats> = {
   }),
 };
 
+/** Compares without `===`: an integer may be a `bigint` on one side and a number on the other. */
 function byValueAndName(a: Frame, b: Frame): number {
-  if (a.value !== b.value) return a.value < b.value ? 1 : -1;
+  if (a.value < b.value) return 1;
+  if (a.value > b.value) return -1;
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
