@@ -226,7 +226,8 @@ export class ColumnReader {
   }
 
   #big(): bigint {
-    const head = this.count();
+    // Twice the number of digits, of which each has a byte at least, and the sign.
+    const head = this.#atMost(2 * this.#bytes.length + 1);
     let value = 0n;
     for (let i = 0n; i < head >> 1; i++) value |= BigInt(this.natural()) << (32n * i);
     return head % 2 === 1 ? -value : value;

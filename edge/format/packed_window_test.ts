@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { encodeUpload, type Resource, type Window } from "@service/core";
+import {
+  emptyWindow,
+  encodeUpload,
+  type Resource,
+  type Series,
+  seriesKey,
+  type Window,
+} from "@service/core";
 import { uploads } from "../../core/testdata/arbitrary.ts";
 import { type Layout, NO_LAYOUT, packLayout, unpackLayout } from "./dictionary.ts";
 import { pack, strangersOf, unpack } from "./packed_window.ts";
@@ -35,6 +42,17 @@ Deno.test("a window comes back as it was, whatever its layout knows of it", () =
     }),
     { numRuns: RUNS },
   );
+});
+
+Deno.test("a large integer of few bits comes back alone in its window", () => {
+  for (const value of [2n ** 996n, -(2n ** 996n)]) {
+    const window = { ...emptyWindow(1n), to_ns: 2n };
+    const gauge: Series = { name: "g", type: "gauge", tags: {}, updated_ns: 2n, value };
+    window.series.set(seriesKey(gauge), gauge);
+    const layout = stored(NO_LAYOUT.with(strangersOf(window, NO_LAYOUT)));
+    const { body } = pack(window, layout, { deflate: false });
+    assert.deepEqual(unpack(body, { layout, from_ns: 1n, to_ns: 2n }), window);
+  }
 });
 
 Deno.test("a window that cannot be packed leaves nothing to the next", () => {
