@@ -239,7 +239,7 @@ testOnEachStorage({
         };
         await fc.asyncModelRun(setup, sent);
       }),
-      { numRuns, seed: 7, endOnFailure: true },
+      { numRuns, endOnFailure: true },
     );
   },
 });
