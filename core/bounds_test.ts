@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { addBounds, type Bounds, boundsQuantile } from "./bounds.ts";
+import { addBounds, type Bounds, boundsQuantile, subtractBounds } from "./bounds.ts";
 import { fractions } from "./testdata/arbitrary.ts";
 
 const ALL_BOUNDS = [-10, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 1, 2.5, 1e6];
@@ -89,6 +89,15 @@ Deno.test("adding keeps the bounds that both have, and every count below the sam
     for (const bound of [...both.bounds, Infinity]) {
       assert.equal(below(both, bound), below(a, bound) + below(b, bound));
     }
+  }));
+});
+
+Deno.test("subtracting undoes adding, in the bounds that both have", () => {
+  fc.assert(fc.property(buckets, buckets, (a, b) => {
+    const both = addBounds(a, b);
+    const left = subtractBounds(both, b);
+    assert.deepEqual(left.bounds, both.bounds);
+    assert.deepEqual(addBounds(left, b), both);
   }));
 });
 

@@ -1,23 +1,51 @@
-/** Says what this run does not capture, and why, so that silence is never mistaken for zero. */
+/**
+ * The capture state: what this run captures and what not, with the reason, so that silence is never
+ * mistaken for zero. The one writer of `profiler_capture_state`.
+ */
 
 import type { Tags } from "@service/core";
-import type { Recorder, Source } from "./recorder.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Source } from "./source.ts";
 
-/** What a run captures, and what not. */
-export interface Capture {
-  /** What is captured. */
+/** Whether one thing is captured. */
+export interface CaptureState {
+  /** The thing, such as `gpu_kernels`. */
+  capture: string;
+  captured: boolean;
+  /** Part of the identity of the series: the same for both states of what may change. */
+  reason?: string;
+  /** Further identity, such as the process. */
+  tags?: Tags;
+}
+
+/** Records the state: 1 for captured, 0 for not. */
+export function recordCaptureState(recorder: Recorder, state: CaptureState): void {
+  const { capture, captured, reason, tags } = state;
+  const identity: Tags = { capture, ...tags, ...(reason !== undefined && { reason }) };
+  recorder.gauge("profiler_capture_state", identity, captured ? 1 : 0);
+}
+
+/** The states that hold for the whole run. */
+export interface CaptureStateSourceOptions {
+  /** Things that are captured. */
   captured: readonly string[];
-  /** What is not, and why. */
+  /** Things that are not, each with its reason. */
   missing: Readonly<Record<string, string>>;
 }
 
-/** Publishes `profiler_capture_state`: 1 for what is captured, 0 with the reason for what is missing. */
-export function createCaptureSource({ captured, missing }: Capture): Source {
-  const states = Object.entries(missing).map(([capture, reason]): Tags => ({ capture, reason }));
+/** A source of states that hold for the whole run. */
+export function createCaptureStateSource(options: CaptureStateSourceOptions): Source {
+  const states: CaptureState[] = [
+    ...options.captured.map((capture) => ({ capture, captured: true })),
+    ...Object.entries(options.missing).map(([capture, reason]) => ({
+      capture,
+      captured: false,
+      reason,
+    })),
+  ];
   return {
     sample(recorder: Recorder) {
-      for (const capture of captured) recorder.gauge("profiler_capture_state", { capture }, 1);
-      for (const tags of states) recorder.gauge("profiler_capture_state", tags, 0);
+      for (const state of states) recordCaptureState(recorder, state);
     },
   };
 }

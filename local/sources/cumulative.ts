@@ -1,7 +1,57 @@
-/** Cumulative readings made into increases. */
+/** Increases: the differences between cumulative readings. */
 
-import type { Sum } from "@service/core";
-import { difference } from "@service/core/sum";
+import { type Bounds, subtractBounds } from "@service/core/bounds";
+import { difference, type Sum } from "@service/core/sum";
+import type { Gain } from "./recorder.ts";
+
+/** What a first reading is: an increase since zero, or only the base of the next reading's increase. */
+export type FirstReading = "increase" | "base";
+
+/** The last readings of one source (a process, the host), from which the next increases follow. */
+export class CumulativeReadings {
+  readonly #first: FirstReading;
+  readonly #last = new Map<string, number>();
+
+  /** Readings of a source that started with the instance or later (`increase`), or before it (`base`). */
+  constructor(first: FirstReading) {
+    this.#first = first;
+  }
+
+  /** The increase of `name` since its last reading. */
+  increase(name: string, reading: number): Sum {
+    const last = this.#last.get(name) ?? (this.#first === "increase" ? 0 : reading);
+    this.#last.set(name, reading);
+    return increaseSince(last, reading);
+  }
+}
+
+/** The increase of a counter; one that falls has started again from zero. */
+export function increaseSince(last: number, now: number): Sum {
+  return now < last ? now : difference(now, last);
+}
+
+/** A distribution since its source started. */
+export interface CumulativeDistribution {
+  count: number;
+  sum: number;
+  /** Each bucket's own count; `null` where the source keeps no buckets. */
+  buckets: Bounds | null;
+}
+
+/** The increase of a distribution; one of which a count falls has started again from zero. */
+export function distributionSince(
+  last: CumulativeDistribution | undefined,
+  now: CumulativeDistribution,
+): Gain {
+  const sinceZero = { ...now, min: null, max: null };
+  if (!last || now.count < last.count) return sinceZero;
+  const count = now.count - last.count;
+  const sum = difference(now.sum, last.sum);
+  if (!last.buckets || !now.buckets) return { ...sinceZero, count, sum };
+  const buckets = subtractBounds(now.buckets, last.buckets);
+  const hasFallen = buckets.counts.some((times) => times < 0);
+  return hasFallen ? sinceZero : { ...sinceZero, count, sum, buckets };
+}
 
 /** Parts of a second that add up exactly in doubles, in any order, unlike hundredths. */
 const EXACT_PARTS = 2 ** 20;
@@ -9,25 +59,4 @@ const EXACT_PARTS = 2 ** 20;
 /** A cumulative time to the nearest 2^-20 s, so that increases of it add up exactly for every reader. */
 export function exactSeconds(seconds: number): number {
   return Math.round(seconds * EXACT_PARTS) / EXACT_PARTS;
-}
-
-/** Whether all that a source counted before its first reading belongs to the instance. */
-export type FirstReading = "counts" | "is the base";
-
-/** The last readings of one source (a process, the host), to tell what each has gained since. */
-export class Readings {
-  readonly #first: FirstReading;
-  readonly #last = new Map<string, number>();
-
-  /** For a source that started with the instance or later, or one that was there before it. */
-  constructor(first: FirstReading) {
-    this.#first = first;
-  }
-
-  /** What `name` gained since its last reading. One that falls has started again from zero. */
-  increase(name: string, reading: number): Sum {
-    const last = this.#last.get(name) ?? (this.#first === "counts" ? 0 : reading);
-    this.#last.set(name, reading);
-    return reading < last ? reading : difference(reading, last);
-  }
 }

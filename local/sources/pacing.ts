@@ -1,19 +1,23 @@
-/** Pauses in long work, so that whoever asks over HTTP meanwhile is answered soon. */
+/** Pacing: long work yields to the event loop, so that HTTP requests meanwhile are answered soon. */
 
 /** How long work may hold the event loop. */
 const LIMIT_MS = 2;
 
-/** Paces a piece of work: each call gives way to the event loop where the last pause is too long ago. */
-export function createPauses(limit_ms = LIMIT_MS): () => Promise<void> | void {
-  let since = performance.now();
+/** Called between pieces of work: yields to the event loop where it was held for too long. */
+export type Pace = () => Promise<void> | void;
+
+/** The pace of work that starts now. */
+export function createPace(limit_ms = LIMIT_MS): Pace {
+  let resumed_ms = performance.now();
   return () => {
-    if (performance.now() - since < limit_ms) return;
-    // Not setImmediate: while that goes round, requests were seen to wait a tenth of a second.
-    return new Promise((resolve) =>
-      setTimeout(() => {
-        since = performance.now();
-        resolve();
-      }, 0)
-    );
+    if (performance.now() - resumed_ms < limit_ms) return;
+    return yieldToEventLoop().then(() => {
+      resumed_ms = performance.now();
+    });
   };
+}
+
+function yieldToEventLoop(): Promise<void> {
+  // Not setImmediate: in a loop of it, requests were seen to wait for a tenth of a second.
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }

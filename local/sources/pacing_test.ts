@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { createPauses } from "./pacing.ts";
+import { createPace } from "./pacing.ts";
 
-Deno.test("work that is short goes on without a pause", () => {
-  const pause = createPauses(60_000);
-  assert.equal(pause(), undefined);
+Deno.test("work that is short does not yield", () => {
+  const pace = createPace(60_000);
+  assert.equal(pace(), undefined);
 });
 
-Deno.test("work that is long lets what waits run in between", async () => {
-  const pause = createPauses(0);
+Deno.test("long work yields to what waits for the event loop", async () => {
+  const pace = createPace(0);
   let served = false;
   const timer = setTimeout(() => served = true, 0);
-  await pause();
+  await pace();
   assert.equal(served, true);
   clearTimeout(timer);
 });

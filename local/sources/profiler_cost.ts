@@ -1,14 +1,15 @@
-/** What the profiler itself costs. */
+/** The profiler's own cost. */
 
 import process from "node:process";
-import { exactSeconds, Readings } from "./cumulative.ts";
-import type { Recorder, Source } from "./recorder.ts";
+import { CumulativeReadings, exactSeconds } from "./cumulative.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Source } from "./source.ts";
 
 const NO_TAGS = {};
 
-/** Measures this process: its CPU time and its resident memory. */
-export function createSelfSource(): Source {
-  const readings = new Readings("counts");
+/** A source of this process's CPU time and resident memory. */
+export function createProfilerCostSource(): Source {
+  const readings = new CumulativeReadings("increase");
   return {
     sample(recorder: Recorder) {
       const { user, system } = process.cpuUsage();

@@ -23,18 +23,6 @@ import { MAX_ERROR_LENGTH, MAX_MAGNITUDE } from "@service/core/limits";
 import { rounded } from "@service/core/sum";
 import { absorbSeries, mergeResources } from "@service/core/window";
 
-/** Something that measures: called once a tick, never twice at a time. */
-export interface Source {
-  /** Measures into `recorder`; gives way to the event loop where it takes more than milliseconds. */
-  sample(recorder: Recorder): void | Promise<void>;
-  /** Whether {@linkcode Source.refresh} has something to do. */
-  canRefresh?(): boolean;
-  /** Measures between two samples, for a reader that asks now; within 20 ms, and never beside a sample. */
-  refresh?(recorder: Recorder): Promise<void>;
-  /** Gets ready for the last sample, within two seconds: the workload has ended. */
-  settle?(): Promise<void>;
-}
-
 /** The increase of a distribution. */
 export type Gain = Pick<HistogramSeries, "count" | "sum" | "min" | "max" | "buckets">;
 

@@ -2,32 +2,7 @@ import assert from "node:assert/strict";
 import { type FrameSum, mergeAll } from "@service/core";
 import { MAX_ERROR_LENGTH } from "@service/core/limits";
 import { quantity } from "@service/core/sum";
-import { Readings } from "./cumulative.ts";
 import { Recorder } from "./recorder.ts";
-
-function gained(readings: Readings, values: number[]): number[] {
-  return values.map((value) => Number(quantity(readings.increase("n", value))));
-}
-
-Deno.test("a source that was there before counts from its first reading, one of ours from zero", () => {
-  assert.deepEqual(gained(new Readings("is the base"), [100, 103, 103]), [0, 3, 0]);
-  assert.deepEqual(gained(new Readings("counts"), [100, 103, 103]), [100, 3, 0]);
-});
-
-Deno.test("a reading that falls is a restart: what it shows adds to what was", () => {
-  assert.deepEqual(gained(new Readings("is the base"), [100, 110, 4, 6]), [0, 10, 4, 2]);
-});
-
-Deno.test("increases of fractions add up to the last reading exactly", () => {
-  const readings = new Readings("counts");
-  const recorder = new Recorder(0n, () => 1n);
-  for (const value of [0.1, 0.3, 0.7, 1.1, 12.34]) {
-    recorder.counter("n", {}, readings.increase("n", value));
-  }
-  const [series] = recorder.cut(1n).series.values();
-  assert(series && "total" in series);
-  assert.equal(quantity(series.total), 12.34);
-});
 
 Deno.test("what is not a finite number is not published", () => {
   const recorder = new Recorder(0n, () => 1n);

@@ -3,7 +3,8 @@
 import { decode, emptyWindow, type Upload } from "@service/core";
 import { uploadShape } from "@service/core/upload_schema";
 import { gunzip } from "../base/gzip.ts";
-import type { Recorder, Source } from "../sources/recorder.ts";
+import type { Recorder } from "../sources/recorder.ts";
+import type { Source } from "../sources/source.ts";
 import type { Spool, Spooled } from "./spool.ts";
 
 /** Where to send, and what to do meanwhile. */

@@ -4,7 +4,8 @@ import { encode, type Tags, type Upload, type Window } from "@service/core";
 import { SECOND_NS } from "@service/core/time";
 import { createEndpoint, localSignals } from "../serve/endpoint.ts";
 import type { Listener } from "../serve/listener.ts";
-import { Recorder, type Source } from "../sources/recorder.ts";
+import { Recorder } from "../sources/recorder.ts";
+import type { Source } from "../sources/source.ts";
 import { Store } from "./accumulator.ts";
 import type { Uploader } from "../upload/sender.ts";
 

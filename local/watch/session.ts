@@ -2,9 +2,9 @@
 
 import type { Tags } from "@service/core";
 import denoJson from "../../deno.json" with { type: "json" };
-import { createCaptureSource } from "../sources/capture_state.ts";
+import { createCaptureStateSource } from "../sources/capture_state.ts";
 import { complain } from "../base/log.ts";
-import { createCudaSource } from "../sources/activity/source.ts";
+import { createActivitySource } from "../sources/activity/source.ts";
 import { type ConsoleReader, consoleSource } from "../sources/console/source.ts";
 import { readKey } from "../engines/key.ts";
 import { createHostSource } from "../sources/proc/host.ts";
@@ -16,7 +16,7 @@ import { oomKills } from "../base/oom_kills.ts";
 import { createProcessSource } from "../sources/proc/processes.ts";
 import { createPrometheusSource } from "../sources/prometheus/source.ts";
 import { holdDirectories } from "../sources/activity/directories.ts";
-import { createSelfSource } from "../sources/profiler_cost.ts";
+import { createProfilerCostSource } from "../sources/profiler_cost.ts";
 import { saveSnapshot, stateDirectory } from "../base/state.ts";
 import { readText } from "../base/files.ts";
 import { startUpload } from "../upload/spools.ts";
@@ -106,11 +106,11 @@ function watch(options: SessionOptions, held: DisposableStack): Watcher {
     sources: [
       createHostSource({ profilerVersion: version }),
       createProcessSource({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}`, attributes: changed }),
-      createCaptureSource({
+      createCaptureStateSource({
         captured: options.console ? ["console_errors"] : [],
         missing: options.missing,
       }),
-      ...(cuda ? [held.use(createCudaSource({ directories: directories.paths, ask }))] : []),
+      ...(cuda ? [held.use(createActivitySource({ directories: directories.paths, ask }))] : []),
       ...options.targets.map(({ key, ...target }) =>
         createPrometheusSource({
           ...target,
@@ -120,7 +120,7 @@ function watch(options: SessionOptions, held: DisposableStack): Watcher {
         })
       ),
       ...(options.console ? [consoleSource(options.console, { now_ns, oomKills })] : []),
-      createSelfSource(),
+      createProfilerCostSource(),
     ],
     listener,
     upload: uploadTo(env, id),

@@ -1,7 +1,7 @@
-/** What reading the segments of CUDA processes costs, and how old their numbers are in an answer. */
+/** What reading the segments of processes costs, and how old their numbers are in an answer. */
 
 import { Recorder } from "../../local/sources/recorder.ts";
-import { createCudaSource } from "../../local/sources/activity/source.ts";
+import { createActivitySource } from "../../local/sources/activity/source.ts";
 import { Store } from "../../local/watch/accumulator.ts";
 import { stampOf, startStamping } from "../segment/stamping.ts";
 import { buildWriter, startWriter, type Writer } from "../segment/writer.ts";
@@ -36,7 +36,7 @@ async function benchRead(program: string, directory: string): Promise<Row[]> {
       await writer.tell("publish");
     }
   };
-  using source = createCudaSource({ directories: [path], ask: null });
+  using source = createActivitySource({ directories: [path], ask: null });
   const recorder = new Recorder(0n, () => 1n);
   await change(FRAMES);
   await source.sample(recorder);

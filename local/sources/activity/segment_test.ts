@@ -4,7 +4,7 @@ import type { Series } from "@service/core";
 import { rounded } from "@service/core/sum";
 import { buildWriter, startWriter } from "../../../tests/segment/writer.ts";
 import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
-import { createCudaSource } from "./source.ts";
+import { createActivitySource } from "./source.ts";
 import { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";
 import { SegmentRefusal } from "./layout.ts";
@@ -139,7 +139,7 @@ Deno.test({
         const path = `${directory.path}/${what.replaceAll(" ", "_")}`;
         Deno.mkdirSync(path);
         make(`${path}/1-1`);
-        using source = createCudaSource({ directories: [path], ask: null });
+        using source = createActivitySource({ directories: [path], ask: null });
         const recorder = new Recorder(0n, () => 1n);
         const tick = async () => {
           await source.sample(recorder);

@@ -1,106 +1,132 @@
-/** What the workload's CUDA processes measure of themselves, and whether they do. */
+/**
+ * The source of GPU activity: the measurements that processes of the workload leave in segments, and
+ * whether each process is captured. Which library wrote a segment makes no difference.
+ */
 
-import type { Tags } from "@service/core";
-import { processTags } from "./process_tags.ts";
 import type { AskSegment } from "../../base/native.ts";
-import type { Recorder, Source } from "../recorder.ts";
+import { recordCaptureState } from "../capture_state.ts";
+import type { Recorder } from "../recorder.ts";
+import type { Source } from "../source.ts";
+import { processTags } from "./process_tags.ts";
 import type { Segment, SegmentState } from "./segment.ts";
 import { type SegmentProcess, Segments } from "./segments.ts";
 
-/** Where the processes' numbers lie. */
-export interface CudaOptions {
-  /** Of the segments. */
+/** Where the segments are, and how they are read. */
+export interface ActivityOptions {
   directories: readonly string[];
+  /** Absent where nothing native can be opened. */
   ask: AskSegment | null;
-  /** Tells a segment's process. */
+  /** Tags of a segment's process. */
   identify?: (segment: Segment) => Record<string, string>;
 }
 
-const CAPTURE = { capture: "gpu_kernels" };
+const CAPTURE = "gpu_kernels";
 
-/** Tags of what is said of all processes together: the same whatever the value, or both would stay. */
-const WHOLE: Tags = {
-  ...CAPTURE,
-  reason: "0 until a process of the workload starts CUDA and is captured",
-};
-
-/** A source of what CUDA processes measure. */
-export function createCudaSource(options: CudaOptions): Source & Disposable {
-  const { directories, ask, identify = ({ layout }) => processTags(layout) } = options;
-  const told = new Map<Segment, string>();
-  let refusals: { path: string; why: string }[] = [];
-  let counted = 0;
-  let captured = false;
-  const segments = new Segments({
-    directories,
-    ask,
-    identify,
-    refused: (path, why) => refusals.push({ path, why }),
-  });
-
-  function tell(recorder: Recorder, process: SegmentProcess): void {
-    const { segment, tags, alive } = process;
-    const state = alive ? segment.state : "ended";
-    const { reason } = segment;
-    const text = reason === "" ? state : `${state}: ${reason}`;
-    const before = told.get(segment);
-    const captures = segment.state === "capturing" ||
-      (segment.state === "ended" && !before?.startsWith("interrupted"));
-    captured ||= captures;
-    // A refusal is for good; what may change has no reason among its tags, or each would stay.
-    const why: Tags = segment.state === "refused" ? { reason } : {};
-    recorder.gauge("profiler_capture_state", { ...CAPTURE, ...tags, ...why }, captures ? 1 : 0);
-    const warning = before === text ? undefined : changeOf(before, { state, reason });
-    if (warning) recorder.error({ level: "warning", message: warning, exception: "", tags });
-    if (alive) told.set(segment, text);
-    else told.delete(segment);
-    recorder.resource("process", tags, { "profiler.capture": text });
-  }
-
-  function read(recorder: Recorder, all: boolean): void {
-    segments.record(recorder, all, (process) => {
-      if (all || told.get(process.segment) === undefined || !process.alive) tell(recorder, process);
-    });
-    for (const { path, why } of refusals) {
-      const message =
-        `service-run: the segment ${path} is refused, its process is not seen: ${why}`;
-      recorder.error({ level: "warning", message, exception: "" });
-    }
-    refusals = [];
-  }
-
-  return {
-    async sample(recorder) {
-      segments.discover();
-      await segments.ask(recorder);
-      read(recorder, true);
-      // Until a process has started CUDA, silence would look like idle GPUs.
-      recorder.gauge("profiler_capture_state", WHOLE, captured ? 1 : 0);
-      recorder.counter("profiler_refused_segments_total", {}, segments.refused - counted);
-      counted = segments.refused;
-    },
-    canRefresh() {
-      // The first reader after a process has started CUDA is to see it.
-      segments.discover();
-      return segments.size > 0;
-    },
-    async refresh(recorder) {
-      await segments.ask(recorder);
-      read(recorder, false);
-    },
-    [Symbol.dispose]: () => segments[Symbol.dispose](),
-  };
+/** A source of GPU activity. */
+export function createActivitySource(options: ActivityOptions): Source & Disposable {
+  return new ActivitySource(options);
 }
 
-/** The warning that a change deserves. */
-function changeOf(
-  before: string | undefined,
-  { state, reason }: { state: SegmentState; reason: string },
-): string | undefined {
+class ActivitySource implements Source, Disposable {
+  readonly #segments: Segments;
+  /** The last description of each living process, such as `refused: …`. */
+  readonly #described = new Map<Segment, string>();
+  #refusals: string[] = [];
+  #refused = 0;
+  #hasCaptured = false;
+
+  constructor(
+    { directories, ask, identify = ({ layout }) => processTags(layout) }: ActivityOptions,
+  ) {
+    this.#segments = new Segments({
+      directories,
+      ask,
+      identify,
+      refused: (path, why) =>
+        this.#refusals.push(`the segment ${path} is refused, its process is not seen: ${why}`),
+    });
+  }
+
+  async sample(recorder: Recorder): Promise<void> {
+    this.#segments.discover();
+    await this.#segments.ask(recorder);
+    this.#read(recorder, true);
+    // Without it, GPUs would look idle until a process is captured.
+    recordCaptureState(recorder, {
+      capture: CAPTURE,
+      reason: "0 until a process of the workload uses a GPU and is captured",
+      captured: this.#hasCaptured,
+    });
+    recorder.counter("profiler_refused_segments_total", {}, this.#segments.refused - this.#refused);
+    this.#refused = this.#segments.refused;
+  }
+
+  canRefresh(): boolean {
+    // The first reader after a process has begun is to see it.
+    this.#segments.discover();
+    return this.#segments.size > 0;
+  }
+
+  async refresh(recorder: Recorder): Promise<void> {
+    await this.#segments.ask(recorder);
+    this.#read(recorder, false);
+  }
+
+  #read(recorder: Recorder, all: boolean): void {
+    this.#segments.record(recorder, all, (process) => {
+      const isNew = !this.#described.has(process.segment);
+      if (all || isNew || !process.alive) this.#describe(recorder, process);
+    });
+    for (const refusal of this.#refusals) warn(recorder, refusal);
+    this.#refusals = [];
+  }
+
+  #describe(recorder: Recorder, { segment, tags, alive }: SegmentProcess): void {
+    const { reason } = segment;
+    const state = alive ? segment.state : "ended";
+    const description = reason === "" ? state : `${state}: ${reason}`;
+    const before = this.#described.get(segment);
+    const wasInterrupted = before?.startsWith("interrupted") ?? false;
+    const captured = segment.state === "capturing" ||
+      (segment.state === "ended" && !wasInterrupted);
+    this.#hasCaptured ||= captured;
+    recordCaptureState(recorder, {
+      capture: CAPTURE,
+      // Only a refusal is final: other reasons change, and would make a series each.
+      reason: segment.state === "refused" ? reason : undefined,
+      captured,
+      tags,
+    });
+    if (description !== before) warnOfChange(recorder, { state, reason, wasInterrupted, tags });
+    if (alive) this.#described.set(segment, description);
+    else this.#described.delete(segment);
+    recorder.resource("process", tags, { "profiler.capture": description });
+  }
+
+  [Symbol.dispose](): void {
+    this.#segments[Symbol.dispose]();
+  }
+}
+
+interface Change extends Pick<SegmentProcess, "tags"> {
+  state: SegmentState;
+  reason: string;
+  wasInterrupted: boolean;
+}
+
+function warnOfChange(recorder: Recorder, { state, reason, wasInterrupted, tags }: Change): void {
   if (state === "interrupted") {
-    return `service-run: GPU activity is not captured for now: ${reason}`;
+    warn(recorder, `GPU activity is not captured for now: ${reason}`, tags);
+  } else if (state === "capturing" && wasInterrupted) {
+    warn(recorder, "GPU activity is captured again; what ran in between is missing", tags);
   }
-  if (state === "capturing" && before?.startsWith("interrupted")) {
-    return "service-run: GPU activity is captured again; what ran in between is missing";
-  }
+}
+
+function warn(recorder: Recorder, message: string, tags?: SegmentProcess["tags"]): void {
+  recorder.error({
+    level: "warning",
+    message: `service-run: ${message}`,
+    exception: "",
+    ...(tags && { tags }),
+  });
 }

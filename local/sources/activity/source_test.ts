@@ -3,7 +3,7 @@ import type { Series, Window } from "@service/core";
 import { quantity } from "@service/core/sum";
 import { buildWriter, startWriter, type Writer } from "../../../tests/segment/writer.ts";
 import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
-import { createCudaSource, type CudaOptions } from "./source.ts";
+import { type ActivityOptions, createActivitySource } from "./source.ts";
 import { openSegmentAsk } from "../../base/native.ts";
 import { Recorder } from "../recorder.ts";
 
@@ -14,8 +14,8 @@ const ignore = program === "";
 const ask = openSegmentAsk(new URL("../../../ffi/build/libservice.so", import.meta.url).pathname);
 
 /** A source over a directory, and a recorder that shows what it recorded. */
-function watch(directories: string[], options: Partial<CudaOptions> = {}) {
-  const source = createCudaSource({ directories, ask: null, ...options });
+function watch(directories: string[], options: Partial<ActivityOptions> = {}) {
+  const source = createActivitySource({ directories, ask: null, ...options });
   const recorder = new Recorder(0n, () => 1n);
   let at = 1n;
   const cut = () => recorder.cut(at++);
@@ -124,7 +124,7 @@ Deno.test({
     await using directory = await temporaryDirectory();
     const path = `${directory.path}/a/b`;
     using watched = watch([path]);
-    const reason = "0 until a process of the workload starts CUDA and is captured";
+    const reason = "0 until a process of the workload uses a GPU and is captured";
     const whole = (value: number) => ({ value, tags: { capture: "gpu_kernels", reason } });
     assert.deepEqual(states(await watched.tick()), [whole(0)]);
     assert.equal(watched.canRefresh(), false);

@@ -3,7 +3,8 @@
 import type { ErrorEntry } from "@service/core";
 import { type Console, createConsole } from "./console.ts";
 import type { ExitStatus } from "./exit.ts";
-import type { Recorder, Source } from "../recorder.ts";
+import type { Recorder } from "../recorder.ts";
+import type { Source } from "../source.ts";
 
 /** Where the console's bytes come from. */
 export interface ConsoleReader {

@@ -1,4 +1,4 @@
-/** The machine that the workload runs on: processors, memory, disks, network, pressure. */
+/** The host: processors, memory, disks, network, pressure. */
 
 import type { Tags } from "@service/core";
 import {
@@ -11,11 +11,13 @@ import {
   parsePressure,
 } from "../../base/proc_text.ts";
 import { createProcFiles } from "../../base/proc_files.ts";
-import { Readings } from "../cumulative.ts";
-import type { Recorder, Source } from "../recorder.ts";
+import { CumulativeReadings } from "../cumulative.ts";
+import type { Recorder } from "../recorder.ts";
+import type { Source } from "../source.ts";
 
-/** Whose version the host's resource carries, and where the kernel's files are. */
+/** What the source of the host needs. */
 export interface HostSourceOptions {
+  /** Published among the attributes of the host. */
   profilerVersion: string;
   /** Folder of the kernel's files, `/proc` by default. */
   proc?: string;
@@ -23,15 +25,15 @@ export interface HostSourceOptions {
 
 const NO_TAGS: Tags = {};
 
-/** A source that measures the host. What its kernel does not tell is not published. */
+/** A source of the host; what its kernel does not report is not published. */
 export function createHostSource({ profilerVersion, proc }: HostSourceOptions): Source {
   const files = createProcFiles(proc);
-  const readings = new Readings("is the base");
+  const readings = new CumulativeReadings("base");
   let before: readonly number[] | null = null;
   let attributes: Tags | null = null;
 
   function sampleCpu(recorder: Recorder, ticks: readonly number[]): void {
-    // Idle and iowait are known to step back by a tick or two: that is no time spent.
+    // Idle and iowait are known to step back by a tick or two.
     const spent = before && ticks.map((now, mode) => Math.max(0, now - (before?.[mode] ?? now)));
     before = ticks;
     const total = spent?.reduce((sum, one) => sum + one, 0);
@@ -83,7 +85,7 @@ export function createHostSource({ profilerVersion, proc }: HostSourceOptions): 
     for (const resource of ["cpu", "memory", "io"]) {
       for (const pressure of parsePressure(files.text(`pressure/${resource}`) ?? "")) {
         const { kind, percent, total_microseconds } = pressure;
-        // The kernel writes zeros there: no machine has all its tasks waiting for a processor.
+        // Always zero: it is impossible that all tasks wait for a processor.
         if (resource === "cpu" && kind === "full") continue;
         const of = { resource, kind };
         const gained = readings.increase(`pressure ${resource} ${kind}`, total_microseconds);

@@ -1,15 +1,16 @@
-/** Every process of the workload: processor time, memory, threads, switches, bytes moved, descriptors. */
+/** The workload's processes: processor time, memory, threads, switches, bytes moved, descriptors. */
 
 import { type Sum, type Tags, tsFromNs } from "@service/core";
 import { addSums } from "@service/core/sum";
-import { createPauses } from "../pacing.ts";
+import { createPace } from "../pacing.ts";
 import { parseCpu, type ProcessStat, type ProcessStatus } from "../../base/proc_text.ts";
 import { createProcFiles } from "../../base/proc_files.ts";
 import { processAttributes } from "./attributes.ts";
 import { type ProcessReading, readProcess } from "./reading.ts";
 import { ProcessTree } from "./tree.ts";
-import { exactSeconds, Readings } from "../cumulative.ts";
-import type { Recorder, Source } from "../recorder.ts";
+import { CumulativeReadings, exactSeconds } from "../cumulative.ts";
+import type { Recorder } from "../recorder.ts";
+import type { Source } from "../source.ts";
 
 /** The workload to follow. */
 export interface ProcessSourceOptions {
@@ -17,9 +18,9 @@ export interface ProcessSourceOptions {
   root: number;
   /** The environment entry (`NAME=value`) that the workload hands down to all it starts. */
   marker: string;
-  /** What else describes the workload's first process. */
+  /** Further attributes of the workload's first process. */
   attributes?: Tags;
-  /** The profiler's own pid: neither it nor what it starts is measured here. */
+  /** The profiler's own pid: it and the processes that it starts are not measured. */
   self?: number;
   /** Folder of the kernel's files, `/proc` by default. */
   proc?: string;
@@ -27,19 +28,18 @@ export interface ProcessSourceOptions {
   clock_ms?: () => number;
 }
 
-/**
- * With more threads than its part of this many, a process has them read on every tenth sample only:
- * each is a file of its own.
- */
+/** Threads that one sample reads, each a file of its own, shared among the processes. */
 const THREADS_PER_SAMPLE = 128;
+/** Largest share of one process. Threads beyond the share are read only when costly readings are. */
 const MAX_THREADS = 16;
-const SELDOM = 10;
+/** Costly readings of a process are taken on every tenth of its samples. */
+const COSTLY_EVERY = 10;
 
-/** Of more processes than this, so many a sample are read whole, in turns, and the others' CPU only. */
-const WHOLE_PER_SAMPLE = 32;
+/** Most processes of which a sample reads more than the CPU time; beyond it they take turns. */
+const USAGE_PER_SAMPLE = 32;
 
-/** Samples in which a process is described anew: it may still replace its program. */
-const YOUNG = 3;
+/** Samples in which a new process is described again: it may still replace its program. */
+const YOUNG_SAMPLES = 3;
 
 /** A source that measures every process of the workload from its first sample until it ends. */
 export function createProcessSource(options: ProcessSourceOptions): Source {
@@ -50,12 +50,12 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
   const processors = parseCpu(files.text("stat") ?? "")?.count || navigator.hardwareConcurrency;
   const descriptorsCounted = (files.size("self/fd") ?? 0) > 0;
 
-  function sampleProcess(recorder: Recorder, pid: number, { maxThreads, turns }: Pace): void {
+  function sampleProcess(recorder: Recorder, pid: number, { maxThreads, usageEvery }: Load): void {
     const known = members.get(pid);
-    const isTurnOf = (one: number) => !known || (known.samples + pid) % one === 0;
+    const isDue = (every: number) => !known || (known.samples + pid) % every === 0;
     const reading = readProcess(files, pid, {
-      whole: isTurnOf(turns),
-      all: isTurnOf(SELDOM * turns),
+      usage: isDue(usageEvery),
+      costly: isDue(COSTLY_EVERY * usageEvery),
       maxThreads,
       descriptorsCounted,
     });
@@ -67,7 +67,7 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
     }
     const member = known ?? newMember(pid, reading.stat, recorder);
     members.set(pid, member);
-    if (member.samples++ < YOUNG || member.comm !== reading.stat.comm) {
+    if (member.samples++ < YOUNG_SAMPLES || member.comm !== reading.stat.comm) {
       member.comm = reading.stat.comm;
       const attributes = processAttributes(files, reading.stat);
       member.attributes = pid === root ? { ...attributes, ...options.attributes } : attributes;
@@ -80,36 +80,36 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
 
   return {
     async sample(recorder) {
-      const pause = createPauses();
-      const pids = await tree.look(pause);
-      const there = new Set(pids);
-      for (const pid of members.keys()) if (!there.has(pid)) members.delete(pid);
-      const turns = Math.max(1, Math.ceil(pids.length / WHOLE_PER_SAMPLE));
-      const share = Math.ceil(THREADS_PER_SAMPLE / Math.min(pids.length, WHOLE_PER_SAMPLE));
-      const pace = { turns, maxThreads: Math.min(MAX_THREADS, share) };
+      const pace = createPace();
+      const pids = await tree.update(pace);
+      const existing = new Set(pids);
+      for (const pid of members.keys()) if (!existing.has(pid)) members.delete(pid);
+      const usageEvery = Math.max(1, Math.ceil(pids.length / USAGE_PER_SAMPLE));
+      const share = Math.ceil(THREADS_PER_SAMPLE / Math.min(pids.length, USAGE_PER_SAMPLE));
+      const load = { usageEvery, maxThreads: Math.min(MAX_THREADS, share) };
       for (const pid of pids) {
-        sampleProcess(recorder, pid, pace);
-        await pause();
+        sampleProcess(recorder, pid, load);
+        await pace();
       }
     },
   };
 }
 
-/** How much of each process one sample reads, so that many cost little more than a few. */
-interface Pace {
+/** What one sample reads of each process, so that many processes cost little more than a few. */
+interface Load {
   maxThreads: number;
-  /** A process is read whole every so many samples. */
-  turns: number;
+  /** Usage is read on every such sample of a process. */
+  usageEvery: number;
 }
 
-/** A process that is followed: this pid since this start, as the pid alone may come to mean another. */
+/** A member of the tree: a pid with a start, as another process may get the pid later. */
 interface Member {
   readonly start_ticks: number;
   readonly tags: Tags;
   readonly first_seen_ts: number;
-  readonly readings: Readings;
-  /** Of each thread, by its id. */
-  readonly threads: Map<string, Readings>;
+  readonly readings: CumulativeReadings;
+  /** By thread id. */
+  readonly threads: Map<string, CumulativeReadings>;
   samples: number;
   comm: string;
   attributes: Tags;
@@ -121,7 +121,7 @@ function newMember(pid: number, { start_ticks, comm }: ProcessStat, recorder: Re
     start_ticks,
     tags: Object.freeze({ "process.pid": String(pid) }),
     first_seen_ts: tsFromNs(recorder.now_ns),
-    readings: new Readings("counts"),
+    readings: new CumulativeReadings("increase"),
     threads: new Map(),
     samples: 0,
     comm,
@@ -130,7 +130,7 @@ function newMember(pid: number, { start_ticks, comm }: ProcessStat, recorder: Re
   };
 }
 
-/** The kernel counts processor time in these, whatever the machine. */
+/** The kernel's unit of processor time, the same on every machine. */
 const TICKS_PER_SECOND = 100;
 
 interface CpuReading {
@@ -174,7 +174,7 @@ function recordUsage(recorder: Recorder, member: Member, reading: ProcessReading
   counter("process_storage_write_bytes", io?.storage_write_bytes);
 }
 
-/** A process's own status has its first thread's switches alone, so they are added up by thread. */
+/** Adds up the switches of all threads: the process's own status has only those of its first thread. */
 function recordSwitches(
   recorder: Recorder,
   member: Member,
@@ -185,7 +185,7 @@ function recordSwitches(
   let involuntary: Sum | null = null;
   for (const [id, { voluntary_switches, involuntary_switches }] of threads) {
     if (voluntary_switches === null || involuntary_switches === null) continue;
-    const readings = member.threads.get(id) ?? new Readings("counts");
+    const readings = member.threads.get(id) ?? new CumulativeReadings("increase");
     member.threads.set(id, readings);
     voluntary = addSums(voluntary ?? 0, readings.increase("voluntary", voluntary_switches));
     involuntary = addSums(involuntary ?? 0, readings.increase("involuntary", involuntary_switches));

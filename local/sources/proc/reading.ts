@@ -1,4 +1,4 @@
-/** All that the kernel tells about one process at one time. */
+/** Readings of one process at one time, from the kernel's files. */
 
 import {
   hasEnded,
@@ -11,53 +11,53 @@ import {
 } from "../../base/proc_text.ts";
 import type { ProcFiles } from "../../base/proc_files.ts";
 
-/** What one process showed; `null` is what may not be read, or was not read this time. */
+/** One process; `null` where a file may not be read, or was not read this time. */
 export interface ProcessReading {
   stat: ProcessStat;
   status: ProcessStatus | null;
   io: ProcessIo | null;
   descriptors: number | null;
-  /** Each thread's status, by its id. */
+  /** Statuses by thread id. */
   threads: Map<string, ProcessStatus> | null;
 }
 
-/** What of a process that is dear to read is read this time. */
+/** What to read of a process. */
 export interface ReadProcessOptions {
-  /** Reads more threads than this only when `all`. */
+  /** Reads more than `stat`: memory, I/O, and cheap readings of threads and descriptors. */
+  usage: boolean;
+  /** Reads long lists of threads and descriptors too. */
+  costly: boolean;
+  /** More threads than this are a long list. */
   maxThreads: number;
-  /** Whether the size of the folder of descriptors is their number (Linux 6.2), which costs nothing. */
+  /** Whether the size of the folder of descriptors is their number (Linux 6.2), which is cheap to read. */
   descriptorsCounted: boolean;
-  /** Reads more than `stat`. */
-  whole: boolean;
-  /** Reads what is dear too. */
-  all: boolean;
 }
 
-/** Reads the process `pid`; `null` when it ended before the last of it was read. */
+/** Reads the process `pid`; `null` if it ended before the last file was read. */
 export function readProcess(
   files: ProcFiles,
   pid: number,
   options: ReadProcessOptions,
 ): ProcessReading | null {
-  const rest = options.whole ? readRest(files, pid, options) : NOTHING;
-  // Read last: a process that is there now was there all the time, so that nothing above is half.
+  const usage = options.usage ? readUsage(files, pid, options) : NO_USAGE;
+  // Read last: a process that still exists existed during all readings above, so none is of half of it.
   const stat = parsed(files.text(`${pid}/stat`), parseStat);
-  return stat && !hasEnded(stat) ? { stat, ...rest } : null;
+  return stat && !hasEnded(stat) ? { stat, ...usage } : null;
 }
 
-const NOTHING = { status: null, io: null, descriptors: null, threads: null };
+const NO_USAGE = { status: null, io: null, descriptors: null, threads: null };
 
-function readRest(
+function readUsage(
   files: ProcFiles,
   pid: number,
-  { maxThreads, descriptorsCounted, all }: ReadProcessOptions,
+  { maxThreads, descriptorsCounted, costly }: ReadProcessOptions,
 ): Omit<ProcessReading, "stat"> {
   const status = parsed(files.text(`${pid}/status`), parseStatus);
   const io = parsed(files.text(`${pid}/io`), parseIo);
   const few = (status?.threads ?? 0) <= maxThreads;
-  const threads = status && (few || all) ? readThreads(files, pid, status) : null;
+  const threads = status && (few || costly) ? readThreads(files, pid, status) : null;
   const counted = descriptorsCounted ? files.size(`${pid}/fd`) : null;
-  const listed = !descriptorsCounted && all ? files.names(`${pid}/fd`)?.length : undefined;
+  const listed = !descriptorsCounted && costly ? files.names(`${pid}/fd`)?.length : undefined;
   return { status, io, threads, descriptors: counted ?? listed ?? null };
 }
 

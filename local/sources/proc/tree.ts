@@ -1,46 +1,47 @@
-/** Which processes belong to the workload. */
+/** The process tree: which processes belong to the workload. */
 
 import type { ProcFiles } from "../../base/proc_files.ts";
+import type { Pace } from "../pacing.ts";
 import { hasEnded, parseStat } from "../../base/proc_text.ts";
 
-/** Where the tree starts, and what its members carry. */
+/** Where the tree starts, and how its members are marked. */
 export interface ProcessTreeOptions {
   /** The workload's first process. */
   root: number;
-  /** The environment entry (`NAME=value`) that the workload hands down to all it starts. */
+  /** The environment entry (`NAME=value`) that processes of the workload inherit. */
   marker: string;
-  /** The profiler: neither it nor what it starts is ever a member. */
+  /** The profiler's pid: it is never a member. */
   self: number;
   files: ProcFiles;
 }
 
-/** Looks after which a foreign pid is looked at again: another process may have it by then. */
-const FOREIGN_LOOKS = 64;
+/** Updates after which a foreign pid is checked again: another process may have got it. */
+const FOREIGN_UPDATES = 64;
 
 /**
- * The root, whoever a member has started, and whoever carries the marker: one that has left its
- * parents (a daemon) still has the environment that it was started with. None is older than the root.
+ * The root, all children of members, and all processes with the marker: a daemon that has left its
+ * parents still has the environment that it was started with. No member is older than the root.
  */
 export class ProcessTree {
   readonly #options: ProcessTreeOptions;
   readonly #members = new Set<number>();
   readonly #foreign = new Set<number>();
-  #looks = 0;
+  #updates = 0;
 
-  /** A tree without members yet. */
+  /** A tree that has no members before its first update. */
   constructor(options: ProcessTreeOptions) {
     this.#options = options;
   }
 
-  /** Looks for processes that are new and forgets those that are gone; pids of all members. */
-  async look(pause: () => Promise<void> | void): Promise<number[]> {
+  /** Adds new processes and drops ended ones; returns the pids of all members. */
+  async update(pace: Pace): Promise<number[]> {
     const { files, self, root } = this.#options;
     const pids = (files.names("") ?? []).filter((name) => /^\d+$/.test(name)).map(Number);
-    const there = new Set(pids);
+    const existing = new Set(pids);
     for (const known of [this.#members, this.#foreign]) {
-      for (const pid of known) if (!there.has(pid)) known.delete(pid);
+      for (const pid of known) if (!existing.has(pid)) known.delete(pid);
     }
-    this.#looks++;
+    this.#updates++;
     const rootStat = parseStat(files.text(`${root}/stat`) ?? "");
     const parents = new Map<number, number>();
     for (const pid of pids) {
@@ -50,21 +51,21 @@ export class ProcessTree {
       if (rootStat && stat.start_ticks < rootStat.start_ticks) this.#foreign.add(pid);
       else if (pid === root || this.#isMarked(pid)) this.#members.add(pid);
       else parents.set(pid, stat.parent);
-      await pause();
+      await pace();
     }
     this.#adopt(parents);
     for (const pid of parents.keys()) this.#foreign.add(pid);
     return [...this.#members];
   }
 
-  /** Takes a pid off the tree: its process has ended, and a next one is looked at anew. */
+  /** Drops a pid whose process has ended; a later process with the pid is checked anew. */
   forget(pid: number): void {
     this.#members.delete(pid);
   }
 
   #isKnown(pid: number): boolean {
     if (this.#members.has(pid)) return true;
-    return this.#foreign.has(pid) && (this.#looks + pid) % FOREIGN_LOOKS !== 0;
+    return this.#foreign.has(pid) && (this.#updates + pid) % FOREIGN_UPDATES !== 0;
   }
 
   #isMarked(pid: number): boolean {
@@ -72,7 +73,7 @@ export class ProcessTree {
     return `\0${files.text(`${pid}/environ`) ?? ""}`.includes(`\0${marker}\0`);
   }
 
-  /** Moves to the members, generation by generation, all whose parent is one. */
+  /** Moves children of members to the members, generation by generation. */
   #adopt(parents: Map<number, number>): void {
     let found = true;
     while (found) {

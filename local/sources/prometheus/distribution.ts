@@ -1,25 +1,18 @@
-/** The cumulative reading of one Prometheus histogram or summary. */
+/** Cumulative readings of Prometheus histograms and summaries. */
 
 import type { Bounds } from "@service/core";
 import { MAX_BUCKETS, MAX_MAGNITUDE } from "@service/core/limits";
+import type { CumulativeDistribution } from "../cumulative.ts";
 import type { FamilyType, Point } from "./exposition.ts";
 
-/** A distribution since its source started. */
-export interface Distribution {
-  count: number;
-  sum: number;
-  /** Each bucket's own count; `null` where the source keeps no buckets. */
-  buckets: Bounds | null;
-}
-
 /**
- * The reading that the samples of one series make; `null` if they do not make one, and in words if it
- * is one that cannot be published.
+ * The reading that the samples of one series make: `null` if they do not make one, `not finite` if its
+ * sum cannot be published.
  */
 export function readDistribution(
   type: FamilyType,
   points: readonly Point[],
-): Distribution | null | "not finite" {
+): CumulativeDistribution | null | "not finite" {
   const sum = points.find(({ suffix }) => suffix === "_sum")?.value;
   const counted = points.find(({ suffix }) => suffix === "_count")?.value;
   if (type === "summary") {
@@ -39,7 +32,7 @@ export function readDistribution(
   const counts: number[] = [];
   let below = 0;
   for (const upper of [...bounds.map((bound) => at.get(bound)!), count]) {
-    // What is counted at a bound is counted at all above it.
+    // Cumulative counts never fall from one bound to the next.
     if (!(upper >= below) || !Number.isSafeInteger(upper)) return null;
     counts.push(upper - below);
     below = upper;

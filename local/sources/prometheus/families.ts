@@ -1,6 +1,6 @@
-/** What a target's families gain from one scrape to the next. */
+/** Increases of a target's families from one scrape to the next. */
 
-import { type Bounds, catalogue, type Sum, type Tags } from "@service/core";
+import { catalogue, type Tags } from "@service/core";
 import {
   MAX_MAGNITUDE,
   MAX_NAME_LENGTH,
@@ -8,86 +8,91 @@ import {
   MAX_TAGS,
   MAX_VALUE_LENGTH,
 } from "@service/core/limits";
-import { difference } from "@service/core/sum";
-import { type Distribution, readDistribution } from "./distribution.ts";
+import { readDistribution } from "./distribution.ts";
 import type { ExposedSeries, Exposition, Family, Point } from "./exposition.ts";
-import type { FirstReading } from "../cumulative.ts";
-import type { Gain, Recorder } from "../recorder.ts";
+import {
+  type CumulativeDistribution,
+  distributionSince,
+  type FirstReading,
+  increaseSince,
+} from "../cumulative.ts";
+import type { Pace } from "../pacing.ts";
+import type { Recorder } from "../recorder.ts";
 
-/** Whose families they are. */
+/** The target, and the instance that it belongs to. */
 export interface FamilyReadingsOptions {
-  /** Tells the target apart where there are several, else empty. */
+  /** Tags added to every series: they tell the target apart where there are several, else none. */
   tags: Tags;
-  /** Stands as the tag `metrics.url` where a name is one of our own. */
+  /** Value of the tag `metrics.url`, added where the name is one of our own metrics. */
   url: string;
   /** Start of the instance, in epoch seconds. */
   start_seconds: number;
 }
 
-/** A start is taken for earlier than the instance's only if it is so by more: it may be rounded. */
+/** A target started before the instance only if its start is earlier by more than this: it may be rounded. */
 const CLOCK_SLACK_SECONDS = 2;
 
-/** Series that are remembered; past it, those are forgotten that were gone for longest. */
-const MAX_REMEMBERED = 2 * MAX_SERIES;
+/** Most last readings that are kept; beyond it those of the series gone for longest are dropped. */
+const MAX_LAST_READINGS = 2 * MAX_SERIES;
 
 const OWN_NAMES = new Set(catalogue.map(({ name }) => name));
 
-/** A series that was seen before. */
-interface Remembered {
+/** The last reading of a series. */
+interface LastReading {
   tags: Tags;
-  /** The number of the scrape that had it last. */
+  /** The number of the scrape that it comes from. */
   scrape: number;
   total?: number;
-  distribution?: Distribution;
+  distribution?: CumulativeDistribution;
 }
 
-/** The last readings of one target. */
+/** Records the series of one target, cumulative ones as increases since the last scrape. */
 export class FamilyReadings {
   readonly #options: FamilyReadingsOptions;
-  readonly #series = new Map<string, Remembered>();
-  #first: FirstReading = "counts";
+  readonly #last = new Map<string, LastReading>();
+  #first: FirstReading = "increase";
   #scrapes = 0;
-  /** Whether a scrape was whole: then a series that is new has counted nothing before. */
+  /** Whether a scrape was read to its end: a series that appears later counted nothing before. */
   #complete = false;
 
-  /** Readings of a target that was not scraped yet. */
+  /** Readings of a target before its first scrape. */
   constructor(options: FamilyReadingsOptions) {
     this.#options = options;
   }
 
   /**
-   * Records what a scrape shows. Where the target does not say when it started, `first` tells whether
-   * what it counted before the first scrape belongs to the instance. How many series it had to refuse.
+   * Records a scrape, and returns the number of series that were refused. Where the target does not
+   * say when it started, `first` says whether its counts before the first scrape are the instance's.
    */
   async record(
     { families, fault }: Exposition,
     recorder: Recorder,
-    { first, pause }: { first: FirstReading; pause: () => Promise<void> | void },
+    { first, pace }: { first: FirstReading; pace: Pace },
   ): Promise<number> {
     if (this.#scrapes++ === 0) {
       const start = families.find(({ name }) => name === "process_start_time_seconds");
-      this.#first = this.#since(start?.series[0]?.points[0]?.value) ?? first;
+      this.#first = this.#firstReadingSince(start?.series[0]?.points[0]?.value) ?? first;
     }
     let refused = 0;
     for (const family of families) {
       for (const series of family.series) {
         if (!isWithinLimits(family, series) || !this.#record(family, series, recorder)) refused++;
       }
-      await pause();
+      await pace();
     }
     if (!fault) this.#complete = true;
-    this.#forget();
+    this.#dropOldest();
     return refused;
   }
 
-  /** Whether what started then belongs to the instance; `undefined` where it is not said when. */
-  #since(started_seconds: number | undefined): FirstReading | undefined {
+  /** What a first reading is, given when its counting started; `undefined` where that is not known. */
+  #firstReadingSince(started_seconds: number | undefined): FirstReading | undefined {
     if (started_seconds === undefined || !Number.isFinite(started_seconds)) return undefined;
     const earliest = this.#options.start_seconds - CLOCK_SLACK_SECONDS;
-    return started_seconds >= earliest ? "counts" : "is the base";
+    return started_seconds >= earliest ? "increase" : "base";
   }
 
-  /** `false` if the series is not one that its type allows. */
+  /** Whether the series is one that its type allows. */
   #record(family: Family, series: ExposedSeries, recorder: Recorder): boolean {
     switch (family.type) {
       case "histogram":
@@ -96,7 +101,7 @@ export class FamilyReadings {
       case "counter":
         return this.#recordCounter(family, series, recorder);
       case "gaugehistogram":
-        // It counts what there is now, so that adding windows up would make no sense: plain gauges.
+        // Its counts are of the present, and adding windows up would make no sense: plain gauges.
         for (const point of series.points) this.#recordGauge(family, series, { point, recorder });
         return true;
       default:
@@ -110,7 +115,7 @@ export class FamilyReadings {
     series: ExposedSeries,
     { point, recorder }: { point: Point; recorder: Recorder },
   ): void {
-    const { tags } = this.#remember(family, series, point);
+    const { tags } = this.#lastReading(family, series, point);
     recorder.gauge(family.name + point.suffix, tags, point.value);
   }
 
@@ -118,13 +123,13 @@ export class FamilyReadings {
     const point = series.points.find(({ suffix }) => suffix !== "_created");
     if (!point) return true;
     if (point.value < 0) return false;
-    // It would spoil what is added to it later.
+    // An infinite total would make every later increase infinite.
     if (!(point.value <= MAX_MAGNITUDE)) return true;
-    const known = this.#remember(family, series, point);
-    const base = this.#firstReading(series) === "counts" ? 0 : point.value;
-    const increase = increaseSince(known.total ?? base, point.value);
-    known.total = point.value;
-    recorder.counter(family.name + point.suffix, known.tags, increase);
+    const last = this.#lastReading(family, series, point);
+    const base = this.#firstReading(series) === "increase" ? 0 : point.value;
+    const increase = increaseSince(last.total ?? base, point.value);
+    last.total = point.value;
+    recorder.counter(family.name + point.suffix, last.tags, increase);
     return true;
   }
 
@@ -132,101 +137,62 @@ export class FamilyReadings {
     const now = readDistribution(family.type, series.points);
     if (now === "not finite") return true;
     if (now === null) return false;
-    const known = this.#remember(family, series);
-    const base = this.#firstReading(series) === "counts" ? undefined : now;
-    const gain = gained(known.distribution ?? base, now);
-    known.distribution = now;
-    recorder.histogram(family.name, known.tags, gain);
+    const last = this.#lastReading(family, series);
+    const base = this.#firstReading(series) === "increase" ? undefined : now;
+    const gain = distributionSince(last.distribution ?? base, now);
+    last.distribution = now;
+    recorder.histogram(family.name, last.tags, gain);
     return true;
   }
 
   #firstReading({ points }: ExposedSeries): FirstReading {
     const created = points.find(({ suffix }) => suffix === "_created");
-    return this.#since(created?.value) ?? (this.#complete ? "counts" : this.#first);
+    return this.#firstReadingSince(created?.value) ?? (this.#complete ? "increase" : this.#first);
   }
 
-  #remember(family: Family, series: ExposedSeries, point?: Point): Remembered {
+  #lastReading(family: Family, series: ExposedSeries, point?: Point): LastReading {
     const bound = point?.bound ?? null;
     const suffix = point?.suffix ?? "";
     const key = `${family.name}\n${family.type}\n${suffix}\n${bound ?? ""}\n${series.key}`;
-    let known = this.#series.get(key);
-    if (!known) {
-      known = { tags: this.#tags(family, series, bound), scrape: this.#scrapes };
-      this.#series.set(ofItsOwn(key), known);
+    let last = this.#last.get(key);
+    if (!last) {
+      last = { tags: this.#tags(family, series, bound), scrape: this.#scrapes };
+      this.#last.set(detached(key), last);
     }
-    known.scrape = this.#scrapes;
-    return known;
+    last.scrape = this.#scrapes;
+    return last;
   }
 
   #tags(family: Family, { labels }: ExposedSeries, bound: number | null): Tags {
     const { tags, url } = this.#options;
-    const made: [string, string][] = [];
+    const pairs: [string, string][] = [];
     for (const [label, value] of Object.entries(labels)) {
-      // To Prometheus a label without a value is one that is not there.
-      if (value !== "") made.push([ofItsOwn(label), ofItsOwn(value)]);
+      // In Prometheus a label without a value is the same as no label.
+      if (value !== "") pairs.push([detached(label), detached(value)]);
     }
-    if (bound !== null) made.push(["le", String(bound).replace("Infinity", "+Inf")]);
-    if (OWN_NAMES.has(family.name)) made.push(["metrics.url", url]);
-    return Object.freeze({ ...Object.fromEntries(made), ...tags });
+    if (bound !== null) pairs.push(["le", String(bound).replace("Infinity", "+Inf")]);
+    if (OWN_NAMES.has(family.name)) pairs.push(["metrics.url", url]);
+    return Object.freeze({ ...Object.fromEntries(pairs), ...tags });
   }
 
-  #forget(): void {
-    if (this.#series.size <= MAX_REMEMBERED) return;
-    const oldest = [...this.#series].sort(([, a], [, b]) => a.scrape - b.scrape);
-    for (const [key] of oldest.slice(0, this.#series.size - MAX_SERIES)) this.#series.delete(key);
+  #dropOldest(): void {
+    if (this.#last.size <= MAX_LAST_READINGS) return;
+    const oldest = [...this.#last].sort(([, a], [, b]) => a.scrape - b.scrape);
+    for (const [key] of oldest.slice(0, this.#last.size - MAX_SERIES)) this.#last.delete(key);
   }
 }
 
-/** A counter that falls has started again from zero. */
-function increaseSince(last: number, now: number): Sum {
-  return now < last ? now : difference(now, last);
-}
-
-/** A bucket that falls means the same for the whole distribution. */
-function gained(last: Distribution | undefined, now: Distribution): Gain {
-  const whole = { ...now, min: null, max: null };
-  if (!last || now.count < last.count) return whole;
-  const count = now.count - last.count;
-  const sum = difference(now.sum, last.sum);
-  if (!last.buckets || !now.buckets) return { ...whole, count, sum };
-  const buckets = subtract(now.buckets, last.buckets);
-  return buckets.counts.some((times) => times < 0) ? whole : { ...whole, count, sum, buckets };
-}
-
-/** In the bounds that both have: a target may have changed them. */
-function subtract(now: Bounds, last: Bounds): Bounds {
-  const known = new Set(last.bounds);
-  const bounds = now.bounds.filter((bound) => known.has(bound));
-  const before = cumulative(last, bounds);
-  const after = cumulative(now, bounds);
-  const counts = after.map((times, i) =>
-    times - before[i]! - (i === 0 ? 0 : after[i - 1]! - before[i - 1]!)
-  );
-  return { bounds, counts };
-}
-
-/** How many values lie at or below each of `bounds`, which are some of those it has; and how many in all. */
-function cumulative({ bounds, counts }: Bounds, wanted: readonly number[]): number[] {
-  const found: number[] = [];
-  let sum = 0;
-  counts.forEach((times, i) => {
-    sum += times;
-    if (i === bounds.length || bounds[i] === wanted[found.length]) found.push(sum);
-  });
-  return found;
-}
-
-/** What a payload and an upload take. */
+/** Whether a payload and an upload take the series. */
 function isWithinLimits({ name }: Family, { labels }: ExposedSeries): boolean {
   const entries = Object.entries(labels);
-  // Room for the tags that are added, and for what a sample's name has behind the family's.
+  // There must be room for the added tags, and for the suffix of a sample's name.
   return name.length <= MAX_NAME_LENGTH - 16 && entries.length <= MAX_TAGS - 4 &&
     entries.every(([label, value]) =>
       label.length <= MAX_NAME_LENGTH && value.length <= MAX_VALUE_LENGTH
     );
 }
 
-/** The text in memory of its own: a part of a page would keep the whole page in memory. */
-function ofItsOwn(text: string): string {
+/** A copy of the text in memory of its own: a slice of a page keeps all of the page in memory. */
+function detached(text: string): string {
   return new TextDecoder().decode(new TextEncoder().encode(text));
 }

@@ -9,7 +9,7 @@ import { Store } from "../../watch/accumulator.ts";
 const START_SECONDS = 1_000;
 
 /** A target whose pages are recorded one after the other. */
-function target(first: FirstReading = "counts") {
+function target(first: FirstReading = "increase") {
   const readings = new FamilyReadings({
     tags: {},
     url: "http://x/metrics",
@@ -27,7 +27,7 @@ function target(first: FirstReading = "counts") {
     async shows(page: string) {
       now_ns++;
       const exposition = scan(page, { openMetrics: page.includes("# EOF") });
-      this.refused += await readings.record(exposition, recorder, { first, pause: () => {} });
+      this.refused += await readings.record(exposition, recorder, { first, pace: () => {} });
       store.add(recorder.cut(now_ns));
     },
     get metrics(): Record<string, Metric["stats"]> {
@@ -124,14 +124,14 @@ Deno.test("a change of the buckets keeps the bounds that both have, and every co
 });
 
 Deno.test("a target that was there before counts from its first scrape, what is new in it from zero", async () => {
-  const one = target("is the base");
+  const one = target("base");
   await one.shows("# TYPE c counter\nc 100\n");
   await one.shows('# TYPE c counter\nc 103\n# TYPE d counter\nd{a="new"} 2\n');
   assert.deepEqual(one.metrics, { c: { total: 3 }, "d a=new": { total: 2 } });
 });
 
 Deno.test("after a page that was cut, what appears is not taken for new", async () => {
-  const one = target("is the base");
+  const one = target("base");
   await one.shows("# TYPE c counter\nc 100\n# TYPE d counter\nd ");
   await one.shows("# TYPE c counter\nc 103\n# TYPE d counter\nd 50\n");
   assert.deepEqual(one.metrics, { c: { total: 3 }, d: { total: 0 } });
@@ -139,7 +139,7 @@ Deno.test("after a page that was cut, what appears is not taken for new", async 
 
 for (const [started, total] of [[START_SECONDS - 60, 0], [START_SECONDS + 1, 7]]) {
   Deno.test(`what a target says of its start decides: at ${started} s of ${START_SECONDS}`, async () => {
-    for (const first of ["counts", "is the base"] as const) {
+    for (const first of ["increase", "base"] as const) {
       const one = target(first);
       await one.shows(`process_start_time_seconds ${started}\n# TYPE c counter\nc 7\n`);
       assert.deepEqual(one.metrics.c, { total });

@@ -3,9 +3,11 @@
 import type { Tags } from "@service/core";
 import type { Exposition } from "./exposition.ts";
 import { FamilyReadings } from "./families.ts";
-import { createPauses } from "../pacing.ts";
+import { createPace } from "../pacing.ts";
+import { recordCaptureState } from "../capture_state.ts";
 import type { FirstReading } from "../cumulative.ts";
-import type { Recorder, Source } from "../recorder.ts";
+import type { Recorder } from "../recorder.ts";
+import type { Source } from "../source.ts";
 import { redactText } from "../../base/redact.ts";
 import { scrape } from "./scrape.ts";
 
@@ -49,7 +51,7 @@ export function createPrometheusSource(options: PrometheusOptions): Source {
   const told = new Set<string>();
   const waiting: Exposition[] = [];
   let untold: string[] = [];
-  let first: FirstReading = options.own ? "counts" : "is the base";
+  let first: FirstReading = options.own ? "increase" : "base";
   let scrapes = 0;
   let failures = 0;
   let answered = false;
@@ -77,7 +79,7 @@ export function createPrometheusSource(options: PrometheusOptions): Source {
     clearTimeout(limit);
     if (result.state === "not up" && (!answered || settled)) {
       // What was not there when the instance had started cannot have counted anything before.
-      if (!answered) first = "counts";
+      if (!answered) first = "increase";
       retry_ms = Math.min(2 * retry_ms, period_ms);
       return retry_ms;
     }
@@ -106,9 +108,9 @@ export function createPrometheusSource(options: PrometheusOptions): Source {
   return {
     async sample(recorder) {
       let refused = 0;
-      const pause = createPauses();
+      const pace = createPace();
       for (const exposition of waiting.splice(0)) {
-        refused += await readings.record(exposition, recorder, { first, pause });
+        refused += await readings.record(exposition, recorder, { first, pace });
       }
       for (const message of untold) {
         recorder.error({ level: "warning", message: `service-run: ${message}`, exception: "" });
@@ -130,8 +132,11 @@ export function createPrometheusSource(options: PrometheusOptions): Source {
   };
 
   function recordState(recorder: Recorder): void {
-    const state = { capture: "engine_metrics", reason: `1 where ${url} is read, 0 where not` };
-    recorder.gauge("profiler_capture_state", state, working ? 1 : 0);
+    recordCaptureState(recorder, {
+      capture: "engine_metrics",
+      reason: `1 where ${url} is read, 0 where not`,
+      captured: working,
+    });
     recorder.counter("profiler_scrapes_total", tags, scrapes);
     recorder.counter("profiler_scrape_failures_total", tags, failures);
     scrapes = 0;
