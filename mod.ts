@@ -50,6 +50,6 @@ export { problem } from "@service/core/payload_schema";
 export { nsFromSeconds, secondsFromNs } from "@service/core/time";
 
 if (import.meta.main) {
-  const { main } = await import("./local/launch/run.ts");
+  const { main } = await import("./local/main.ts");
   await main(Deno.args);
 }

@@ -1,11 +1,27 @@
 /** What the launcher tells the watcher, which is a process of its own. */
 
-import type { CudaPlan } from "./launch/gpu_environment.ts";
 import type { ListenerOptions } from "./serve/listener.ts";
 import type { Target } from "./engines/targets.ts";
 
 /** The workload inherits it, and so does all it starts: by it a process is known to belong to it. */
 export const INSTANCE_VARIABLE = "SERVICE_INSTANCE_ID";
+
+/** How the workload's CUDA processes are captured. */
+export interface CudaPlan {
+  /** The native library, which the driver is to load into them. */
+  library: string;
+  /** Variables for the workload. */
+  environment: Record<string, string>;
+  /** Where its processes leave what they measure. */
+  directories: string[];
+  /** Another tool that the user has named to the driver, and that ours loads. */
+  next?: string;
+}
+
+/** A fresh instance id: twelve random hex digits. */
+export function newInstanceId(): string {
+  return crypto.getRandomValues(new Uint8Array(6)).toHex();
+}
 
 /** One run, before its workload has started. */
 export interface Plan {

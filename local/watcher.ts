@@ -5,7 +5,8 @@
 
 import { constants } from "node:os";
 import { createClock } from "./base/clock.ts";
-import { complain } from "./base/log.ts";
+import { guardProcess } from "./base/guard.ts";
+import { errorText, log } from "./base/log.ts";
 import type { ExitStatus } from "./sources/console/exit.ts";
 import { createConsoleReader } from "./sources/console/reader.ts";
 import type { ConsoleReader } from "./sources/console/source.ts";
@@ -20,15 +21,14 @@ if (import.meta.main) {
   try {
     await main(readPlan(Deno.args[0] ?? ""));
   } catch (error) {
-    complain(`no profile, the workload runs without: ${error}`);
+    log(`no profile, the workload runs without: ${error}`);
   }
   Deno.exit();
 }
 
 async function main({ listen, ...plan }: ReturnType<typeof readPlan>): Promise<void> {
   const env = Deno.env.toObject();
-  // It would move our own server.
-  Deno.env.delete("DENO_SERVE_ADDRESS");
+  guardProcess({ env: Deno.env, events: globalThis });
   const news = readNews();
   const { value: first = "" } = await news.next();
   const pid = Number(/^pid (\d+)$/.exec(first)?.[1]);
@@ -49,7 +49,7 @@ function openConsole(status: () => ExitStatus | null): { console?: ConsoleReader
   try {
     return { console: createConsoleReader(Deno.openSync(RING), status) };
   } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
+    return { why: errorText(error) };
   }
 }
 

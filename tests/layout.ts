@@ -35,13 +35,12 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "core/catalogue": ["core"],
 
   "local": [
-    ...["local/plan.ts", "local/launch", "local/watch"],
+    ...["local/plan.ts", "local/launch", "local/launch/fallback.ts", "local/watch"],
     ...["local/serve", "local/sources/console", "local/base"],
   ],
   "local/plan.ts": ["local/engines", "local/serve"],
   "local/launch": [
-    ...["local/launch/fallback.ts", "local/plan.ts"],
-    ...["local/engines", "local/serve", "local/base"],
+    ...["local/plan.ts", "local/engines", "local/serve", "local/base"],
   ],
   "local/launch/fallback.ts": [
     ...["local/launch", "local/plan.ts", "local/watch", "local/serve", "local/base"],

@@ -7,17 +7,6 @@ import { temporaryDirectory } from "./temporary_directory.ts";
 const TOPS = ["core", "local", "edge", "ffi"];
 const FILES = (await Promise.all(TOPS.map((top) => readSources(top)))).flat();
 
-/** Imports that are to go. */
-const PENDING = [
-  "local/watch/session.ts -> local/engines/key.ts",
-  "local/engines/targets.ts -> local/launch/options.ts",
-  "local/base/native.ts -> local/launch/package.ts",
-  "local/plan.ts -> local/launch/gpu_environment.ts",
-  "local/launch/run.ts -> local/watch/instance_tags.ts",
-  "local/launch/run.ts -> local/sources/proc/attributes.ts",
-  "local/launch/gpu_environment.ts -> local/sources/activity/directories.ts",
-];
-
 /** Circles that are to go. */
 const PENDING_CIRCLES = [
   "local/sources/console/levels.ts",
@@ -25,7 +14,7 @@ const PENDING_CIRCLES = [
 
 Deno.test("files import only what their rooms allow", () => {
   const found = violations(FILES).map(({ path, imported }) => `${path} -> ${imported}`);
-  assert.deepEqual(found.filter((violation) => !PENDING.includes(violation)), []);
+  assert.deepEqual(found, []);
 });
 
 Deno.test("every room has files", () => {

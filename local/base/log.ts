@@ -1,4 +1,11 @@
-/** Tells the user what the profiler has to say, on stderr. */
-export function complain(why: string): void {
-  console.error(`service-run: ${why}`);
+/** Messages of the profiler on stderr. */
+
+/** Writes a message to the user. */
+export function log(message: string): void {
+  console.error(`service-run: ${message}`);
+}
+
+/** The text of whatever was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,8 @@
 /** Knows an inference engine by its command: where its metrics are, and what keeps it from serving them. */
 
 import { readEngineConfig } from "./config.ts";
-import { type KeySource, keySource } from "./key.ts";
+import type { KeySource } from "../base/key.ts";
+import { keySource } from "./key.ts";
 import {
   type Engine,
   type EngineCommand,
@@ -14,7 +15,7 @@ import {
 import { unwrap } from "./wrappers.ts";
 
 /** How a command is started and what is known of it. */
-export interface Launch {
+export interface Detection {
   /** What to start: the command as given, but for what `changes` says. */
   command: string[];
   /** Name of the engine, if it is one. */
@@ -30,7 +31,7 @@ export interface Launch {
 }
 
 /** What the user named. */
-export interface LaunchOptions {
+export interface DetectOptions {
   env?: Readonly<Record<string, string>>;
   /** The port of the engine's metrics, which wins over what its flags say. */
   metricsPort?: number;
@@ -39,7 +40,7 @@ export interface LaunchOptions {
 }
 
 /** What `command` launches, looked at from outside: no port is tried. */
-export function launch(command: readonly string[], options: LaunchOptions = {}): Launch {
+export function detect(command: readonly string[], options: DetectOptions = {}): Detection {
   const { metricsPort, env: environment = {}, readText = () => null } = options;
   const { program, args, env, verbatim } = unwrap(command, environment);
   const engine = ENGINES.find(({ is }) => is(program, args));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { launch } from "./detect.ts";
+import { detect } from "./detect.ts";
 
 /** Command lines with blanks between the words, and where their metrics are. */
 const URLS: [command: string, url: string][] = [
@@ -50,10 +50,10 @@ const URLS: [command: string, url: string][] = [
 for (const [text, url] of URLS) {
   Deno.test(`${text} serves ${url}`, () => {
     const command = text.split(" ");
-    const launched = launch(command);
-    assert.equal(launched.url, url);
-    assert.deepEqual(launched.command, command);
-    assert.deepEqual(launched.changes, []);
+    const detection = detect(command);
+    assert.equal(detection.url, url);
+    assert.deepEqual(detection.command, command);
+    assert.deepEqual(detection.changes, []);
   });
 }
 
@@ -73,11 +73,11 @@ const CHANGED: [command: string, changed: string, change: RegExp][] = [
 ];
 for (const [text, changed, change] of CHANGED) {
   Deno.test(`${text} is run as ${changed}`, () => {
-    const launched = launch(text.split(" "));
-    assert.deepEqual(launched.command, changed.split(" "));
-    assert.equal(launched.changes.length, 1);
-    assert.match(launched.changes[0]!, change);
-    assert(launched.url);
+    const detection = detect(text.split(" "));
+    assert.deepEqual(detection.command, changed.split(" "));
+    assert.equal(detection.changes.length, 1);
+    assert.match(detection.changes[0]!, change);
+    assert(detection.url);
   });
 }
 
@@ -102,9 +102,9 @@ const SCRIPTS: [script: string, url: string | undefined][] = [
 for (const [script, url] of SCRIPTS) {
   Deno.test(`bash -c ${JSON.stringify(script)} is ${url ? "seen through" : "left alone"}`, () => {
     const command = ["bash", "-c", script];
-    const launched = launch(command, { env: { PORT: "8123", MODEL: "m" } });
-    assert.equal(launched.url, url);
-    assert.deepEqual(launched.command, command);
+    const detection = detect(command, { env: { PORT: "8123", MODEL: "m" } });
+    assert.equal(detection.url, url);
+    assert.deepEqual(detection.command, command);
   });
 }
 
@@ -131,10 +131,10 @@ const HIDDEN: [command: string[], why: RegExp][] = [
 ];
 for (const [command, why] of HIDDEN) {
   Deno.test(`${command.join(" ")} has no endpoint, and it is said why`, () => {
-    const launched = launch(command);
-    assert.equal(launched.url, undefined);
-    assert.match(launched.why!, why);
-    assert.deepEqual(launched.command, command);
+    const detection = detect(command);
+    assert.equal(detection.url, undefined);
+    assert.match(detection.why!, why);
+    assert.deepEqual(detection.command, command);
   });
 }
 
@@ -151,15 +151,16 @@ const CONFIGS: [command: string, config: string, found: string | RegExp][] = [
 for (const [text, config, found] of CONFIGS) {
   Deno.test(`${text} --config of ${JSON.stringify(config)} is read`, () => {
     const command = [...text.split(" "), "--config", "c.yaml"];
-    const launched = launch(command, { readText: (path) => path === "c.yaml" ? config : null });
-    if (typeof found === "string") assert(launched.url?.endsWith(found), launched.url ?? "no URL");
-    else assert.match(launched.why!, found);
-    assert.deepEqual(launched.command, command);
+    const detection = detect(command, { readText: (path) => path === "c.yaml" ? config : null });
+    if (typeof found === "string") {
+      assert(detection.url?.endsWith(found), detection.url ?? "no URL");
+    } else assert.match(detection.why!, found);
+    assert.deepEqual(detection.command, command);
   });
 }
 
 Deno.test("the key of llama-server is found where it is, and is not taken out of the environment", () => {
-  const key = (command: string, env = {}) => launch(`${command} --metrics`.split(" "), { env }).key;
+  const key = (command: string, env = {}) => detect(`${command} --metrics`.split(" "), { env }).key;
   assert.deepEqual(key("llama-server --api-key a,b"), { value: "a,b" });
   assert.deepEqual(key("llama-server", { LLAMA_API_KEY: "a" }), { variable: "LLAMA_API_KEY" });
   assert.deepEqual(key("env LLAMA_API_KEY=b llama-server", { LLAMA_API_KEY: "a" }), { value: "b" });
@@ -169,7 +170,7 @@ Deno.test("the key of llama-server is found where it is, and is not taken out of
 });
 
 Deno.test("llama-server's prefix and certificate are part of its URL, from flags and variables", () => {
-  const url = (command: string, env = {}) => launch(`${command} --metrics`.split(" "), { env }).url;
+  const url = (command: string, env = {}) => detect(`${command} --metrics`.split(" "), { env }).url;
   assert.equal(url("llama-server --api-prefix /v"), "http://127.0.0.1:8080/v/metrics");
   assert.equal(
     url("llama-server", { LLAMA_ARG_API_PREFIX: "/v", LLAMA_ARG_SSL_CERT_FILE: "c.pem" }),
@@ -178,7 +179,7 @@ Deno.test("llama-server's prefix and certificate are part of its URL, from flags
 });
 
 Deno.test("a port that is named wins, on the path of the engine", () => {
-  const url = (...command: string[]) => launch(command, { metricsPort: 7 }).url;
+  const url = (...command: string[]) => detect(command, { metricsPort: 7 }).url;
   assert.equal(url("vllm", "serve", "m", "--port", "8"), "http://127.0.0.1:7/metrics");
   assert.equal(url("trtllm-serve", "m"), "http://127.0.0.1:7/prometheus/metrics");
   assert.equal(url("python3", "train.py"), "http://127.0.0.1:7/metrics");

@@ -1,8 +1,7 @@
 /** Which Prometheus endpoints a run reads. */
 
-import type { KeySource } from "./key.ts";
-import type { Launch } from "./detect.ts";
-import type { Options } from "../launch/options.ts";
+import type { KeySource } from "../base/key.ts";
+import type { Detection } from "./detect.ts";
 
 /** An endpoint. */
 export interface Target {
@@ -13,10 +12,16 @@ export interface Target {
   key?: KeySource;
 }
 
+/** The metrics that the user named, by a whole URL and by a port of this machine. */
+export interface NamedMetrics {
+  metricsUrl?: string;
+  metricsPort?: number;
+}
+
 /** The endpoints that the user named, or else the one that the engine's command names. */
 export function targets(
-  { metricsUrl, metricsPort }: Pick<Options, "metricsUrl" | "metricsPort">,
-  { url, key }: Pick<Launch, "url" | "key">,
+  { metricsUrl, metricsPort }: NamedMetrics,
+  { url, key }: Pick<Detection, "url" | "key">,
 ): Target[] {
   const found: Target[] = [];
   const engine = url === undefined ? undefined : { url, own: true, ...(key && { key }) };

@@ -1,30 +1,85 @@
-/** Runs the workload and its watcher in one process, where there is no native supervisor. */
+/** The run without a supervisor: this process starts the workload and watches it. */
 
 import { createClock } from "../base/clock.ts";
-import { complain } from "../base/log.ts";
+import { errorText } from "../base/log.ts";
+import type { Plan } from "../plan.ts";
 import { openListener } from "../serve/listener.ts";
-import { dieBy } from "../base/native.ts";
-import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
 import { startSession } from "../watch/session.ts";
-import { type Ending, StartError, startWorkload, type Workload } from "./workload.ts";
 
+/** How a command ended: with an exit code, or by a signal. */
+export interface Ending {
+  code: number;
+  signal: Deno.Signal | null;
+}
+
+/** A running command. */
+export interface Workload {
+  readonly pid: number;
+  readonly ended: Promise<Ending>;
+  kill(signal: Deno.Signal): void;
+}
+
+/** Why a command could not be started, and the exit code that a shell gives for it. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+  readonly code: 126 | 127;
+
+  /** For `command`, which `cause` kept from starting. */
+  constructor(command: string, cause: unknown) {
+    const missing = cause instanceof Deno.errors.NotFound && !isFile(command);
+    super(`${command}: ${missing ? "command not found" : reasonOf(cause)}`, { cause });
+    this.code = missing ? 127 : 126;
+  }
+}
+
+/**
+ * Starts a command with our streams and our environment, to which `env` adds.
+ *
+ * @throws {StartError} If it cannot be started.
+ */
+export function startWorkload(command: readonly string[], env: Record<string, string>): Workload {
+  const [program = "", ...args] = command;
+  try {
+    const child = new Deno.Command(program, {
+      args,
+      env,
+      stdin: "inherit",
+      stdout: "inherit",
+      stderr: "inherit",
+    }).spawn();
+    return { pid: child.pid, ended: child.status, kill: (signal) => child.kill(signal) };
+  } catch (error) {
+    throw new StartError(program, error);
+  }
+}
+
+/** A script whose interpreter is missing is there, and still cannot be executed. */
+function isFile(command: string): boolean {
+  try {
+    return command.includes("/") && Deno.statSync(command).isFile;
+  } catch {
+    return false;
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Deno.errors.PermissionDenied ? "permission denied" : errorText(cause);
+}
+
+/** Signals that the workload gets from us. */
 const FORWARDED: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];
 
-/** Runs `command` as `plan` says and leaves with its exit code or by its signal. */
-export async function runInProcess(
-  command: readonly string[],
+/** Watches a workload as `plan` says, until it has ended; answers how it ended. */
+export async function watchWorkload(
+  workload: Workload,
   { plan, env }: { plan: Plan; env: Record<string, string> },
-): Promise<never> {
-  // It would move our own server; the workload still gets it.
-  Deno.env.delete("DENO_SERVE_ADDRESS");
-  // The launcher had the port a moment ago.
-  const listener = openListener({ ...plan.listen, named: false });
-  const workload = start(command, plan, env);
-  let ending: Ending | null = null;
+): Promise<Ending> {
+  const interrupted = Promise.withResolvers<void>();
+  let ended = false;
   for (const signal of FORWARDED) {
     Deno.addSignalListener(signal, () => {
-      if (ending) leave(ending);
-      if (!reachesGroup(signal)) workload.kill(signal);
+      if (ended) interrupted.resolve();
+      else if (!reachesGroup(signal)) workload.kill(signal);
     });
   }
   const session = startSession({
@@ -32,39 +87,17 @@ export async function runInProcess(
     now_ns: createClock(),
     pid: workload.pid,
     env,
-    listener,
+    // The port was free a moment ago; if it is taken since, the workload runs already.
+    listener: openListener({ ...plan.listen, named: false }),
   });
-  ending = await workload.ended;
-  await session.finish();
-  leave(ending);
-}
-
-function start(
-  command: readonly string[],
-  { id }: Plan,
-  env: Record<string, string>,
-): Workload {
-  const { DENO_SERVE_ADDRESS } = env;
-  try {
-    return startWorkload(command, {
-      [INSTANCE_VARIABLE]: id,
-      ...(DENO_SERVE_ADDRESS && { DENO_SERVE_ADDRESS }),
-    });
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    complain(error.message);
-    Deno.exit(error.code);
-  }
+  const ending = await workload.ended;
+  ended = true;
+  await Promise.race([session.finish(), interrupted.promise]);
+  return ending;
 }
 
 /** Ctrl-C and Ctrl-\ reach the whole foreground group of a terminal: the workload has them already. */
 function reachesGroup(signal: Deno.Signal): boolean {
   const terminal = Deno.stdin.isTerminal() || Deno.stdout.isTerminal() || Deno.stderr.isTerminal();
   return terminal && (signal === "SIGINT" || signal === "SIGQUIT");
-}
-
-/** Ends as the workload did. */
-function leave({ code, signal }: Ending): never {
-  if (signal) dieBy(signal);
-  Deno.exit(code);
 }

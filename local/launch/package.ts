@@ -1,6 +1,6 @@
 /** The native part as the published package carries it: unpacked once into a folder of the user's. */
 
-import { stateDirectory } from "../base/state.ts";
+import { programDirectories } from "../base/directories.ts";
 
 /** Files by their names: what `ffi/build.ts --package` writes for each platform. */
 export type NativeFiles = Record<string, { sha256: string; gzip: string }>;
@@ -20,7 +20,7 @@ export async function* unpacked(env: Record<string, string>): AsyncGenerator<str
     yield new Error(`this package has no native part for ${target}: ${reason(error)}`);
     return;
   }
-  for (const place of places(env)) {
+  for (const place of programDirectories(env)) {
     yield await unpack(files, place).catch((error) => new Error(reason(error)));
   }
 }
@@ -41,16 +41,6 @@ export async function unpack(files: NativeFiles, place: string): Promise<string>
     if (await digestOf(path) !== sha256) throw new Error(`${path} is not what was written there`);
   }
   return folder;
-}
-
-function places(env: Record<string, string>): string[] {
-  const { XDG_CACHE_HOME, HOME, TMPDIR = "/tmp" } = env;
-  const caches = XDG_CACHE_HOME?.startsWith("/") ? XDG_CACHE_HOME : HOME && `${HOME}/.cache`;
-  return [
-    ...(caches ? [`${caches}/service`] : []),
-    `${stateDirectory(env)}/native`,
-    `${TMPDIR}/service-${Deno.uid()}`,
-  ];
 }
 
 function reason(error: unknown): string {

@@ -1,86 +1,95 @@
-/** `service-run`: starts the user's command under the supervisor, which starts the watcher beside it. */
+/** One run: its plan, and its start under the supervisor, which starts the watcher beside it. */
 
-import denoJson from "../../deno.json" with { type: "json" };
-import { createClock } from "../base/clock.ts";
-import { complain } from "../base/log.ts";
-import { planCuda } from "./gpu_environment.ts";
-import { newInstanceId } from "../watch/instance_tags.ts";
-import { type Launch, launch } from "../engines/detect.ts";
-import { checkListener } from "../serve/listener.ts";
-import { becomeSupervisor } from "../base/native.ts";
-import { HELP, type Options, readOptions } from "./options.ts";
-import { INSTANCE_VARIABLE, type Plan, writePlan } from "../plan.ts";
-import { commandLine } from "../sources/proc/attributes.ts";
-import { targets } from "../engines/targets.ts";
+import { commandLine } from "../base/command_line.ts";
 import { readText } from "../base/files.ts";
+import { log } from "../base/log.ts";
+import { detect, type Detection } from "../engines/detect.ts";
+import { targets } from "../engines/targets.ts";
+import { INSTANCE_VARIABLE, newInstanceId, type Plan, writePlan } from "../plan.ts";
+import { checkListener } from "../serve/listener.ts";
+import { planCuda } from "./gpu_environment.ts";
+import type { Options } from "./options.ts";
+import { becomeSupervisor } from "./supervisor.ts";
 
-/** Runs what `args` ask for and leaves with the exit code or by the signal of the workload. */
-export async function main(args: string[]): Promise<void> {
-  const start_ns = createClock()();
-  const env = Deno.env.toObject();
-  const { command, cudaGraphTrace, ...plan } = planRun(args, { env, start_ns });
-  const reason = await becomeSupervisor((library) => {
-    const cuda = planCuda({ library, id: plan.id, env, cudaGraphTrace });
-    return [
-      ...set({ [INSTANCE_VARIABLE]: plan.id, ...cuda.environment }),
-      ...watch({ ...plan, cuda }),
-      "--",
-      ...exactly(command, plan.changes.length > 0),
-    ];
-  }, env);
-  const { runInProcess } = await import("./fallback.ts");
-  const missing = { ...plan.missing, console_errors: reason, gpu_kernels: reason };
-  await runInProcess(command, { plan: { ...plan, missing }, env });
+/** A run before its start. */
+export interface Run extends Pick<Options, "command" | "cudaGraphTrace"> {
+  plan: Plan;
 }
 
-/** The supervisor's words for variables of the workload. */
-function set(environment: Record<string, string>): string[] {
-  return Object.entries(environment).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-}
-
-interface Place {
+/** Facts of the launcher's process. */
+export interface RunContext {
   env: Record<string, string>;
   start_ns: bigint;
 }
 
-/** What is to be done; leaves where there is nothing, or where it cannot be. */
-function planRun(
-  args: string[],
-  { env, start_ns }: Place,
-): Plan & Pick<Options, "command" | "cudaGraphTrace"> {
-  try {
-    const request = readOptions(args, env);
-    if ("print" in request) {
-      console.log(request.print === "help" ? HELP.trimEnd() : `service-run ${denoJson.version}`);
-      Deno.exit(0);
-    }
-    const { tags, listenHost, listenPort, portNamed } = request.run;
-    const listen = { host: listenHost, port: listenPort, named: portNamed };
-    checkListener(listen);
-    const launched = look(request.run, env);
-    const scraped = targets(request.run, launched);
-    return {
-      command: launched.command,
-      cudaGraphTrace: request.run.cudaGraphTrace,
+/**
+ * The run that `options` ask for.
+ *
+ * @throws {Error} If it cannot listen where the user asked it to.
+ */
+export function planRun(options: Options, { env, start_ns }: RunContext): Run {
+  const { tags, listenHost, listenPort, portNamed, cudaGraphTrace } = options;
+  const listen = { host: listenHost, port: listenPort, named: portNamed };
+  checkListener(listen);
+  const detection = detectEngine(options, env);
+  const { command, changes, why } = detection;
+  const endpoints = targets(options, detection);
+  return {
+    command,
+    cudaGraphTrace,
+    plan: {
       id: newInstanceId(),
       start_ns,
-      commandLine: commandLine(request.run.command),
-      changes: launched.changes,
+      commandLine: commandLine(options.command),
+      changes,
       tags,
-      targets: scraped,
-      missing: scraped.length === 0 && launched.why !== undefined
-        ? { engine_metrics: launched.why }
-        : {},
+      targets: endpoints,
+      missing: endpoints.length === 0 && why !== undefined ? { engine_metrics: why } : {},
       listen,
-    };
+    },
+  };
+}
+
+/** The command as it is started: as given, but for changes that an engine needs to serve its metrics. */
+function detectEngine(
+  { command, metricsPort, metricsUrl }: Options,
+  env: RunContext["env"],
+): Detection {
+  try {
+    const detection = detect(command, { env, metricsPort, readText });
+    for (const change of detection.changes) log(change);
+    const { engine, why } = detection;
+    if (engine && why && !metricsUrl) log(`no engine metrics: ${why}`);
+    return detection;
   } catch (error) {
-    complain(error instanceof Error ? error.message : String(error));
-    Deno.exit(2);
+    log(`the command is run as it is: ${error}`);
+    return { command, changes: [], why: "the command could not be looked at" };
   }
 }
 
+/** Becomes the supervisor of the run. Returns only if that fails: the reason. */
+export function runSupervised(
+  { command, plan, cudaGraphTrace }: Run,
+  env: RunContext["env"],
+): Promise<string> {
+  return becomeSupervisor((library) => {
+    const cuda = planCuda({ library, id: plan.id, env, cudaGraphTrace });
+    return [
+      ...setWords({ [INSTANCE_VARIABLE]: plan.id, ...cuda.environment }),
+      ...watchWords({ ...plan, cuda }),
+      "--",
+      ...exactWords(command, plan.changes.length > 0),
+    ];
+  }, env);
+}
+
+/** The supervisor's words for variables of the workload. */
+function setWords(environment: Record<string, string>): string[] {
+  return Object.entries(environment).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+}
+
 /** The supervisor's words for the watcher. A package from a registry needs no configuration here. */
-function watch(plan: Plan): string[] {
+function watchWords(plan: Plan): string[] {
   const module = import.meta.resolve("../watcher.ts");
   const isolated = module.startsWith("file:") ? [] : ["--no-config"];
   const flags = ["-A", "--quiet", "--no-lock", ...isolated];
@@ -88,22 +97,8 @@ function watch(plan: Plan): string[] {
   return ["--watch", String(words.length), ...words];
 }
 
-/** The command as it is started: as given, but for what an engine needs to serve its metrics. */
-function look({ command, metricsPort, metricsUrl }: Options, env: Place["env"]): Launch {
-  try {
-    const launched = launch(command, { env, metricsPort, readText });
-    for (const change of launched.changes) complain(change);
-    const { engine, why } = launched;
-    if (engine && why && !metricsUrl) complain(`no engine metrics: ${why}`);
-    return launched;
-  } catch (error) {
-    complain(`the command is run as it is: ${error}`);
-    return { command, changes: [], why: "the command could not be looked at" };
-  }
-}
-
 /** The command byte for byte: Deno's own arguments are text, and a file name may be none. */
-function exactly(command: string[], changed: boolean): (string | Uint8Array)[] {
+function exactWords(command: string[], changed: boolean): (string | Uint8Array)[] {
   if (changed || command.every((word) => !word.includes("\ufffd"))) return command;
   try {
     const bytes = Deno.readFileSync("/proc/self/cmdline");

@@ -3,11 +3,6 @@
 import type { Tags } from "@service/core";
 import { MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH } from "@service/core/limits";
 
-/** A fresh instance id: twelve random hex digits. */
-export function newInstanceId(): string {
-  return crypto.getRandomValues(new Uint8Array(6)).toHex();
-}
-
 /** What is known of an instance when it starts. */
 export interface InstanceTagsOptions {
   id: string;

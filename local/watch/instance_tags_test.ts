@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { containerId, instanceTags, newInstanceId } from "./instance_tags.ts";
+import { containerId, instanceTags } from "./instance_tags.ts";
 
 const place = { id: "0123456789ab", env: {}, hostname: "box", pid: 42 };
 const ID = "4f".repeat(32);
@@ -77,9 +77,4 @@ Deno.test("neither a layer nor a sandbox nor a plain session is a container", ()
     `1 2 0:1 /cri/sandboxes/${ID}/resolv.conf /etc/resolv.conf rw - a b\n`;
   assert.equal(containerId("0::/user.slice/session-1.scope\n", mounts), undefined);
   assert.equal(containerId(`0::/x/${ID}ff\n`, ""), undefined);
-});
-
-Deno.test("an instance id is twelve hex digits, and another one each time", () => {
-  assert.match(newInstanceId(), /^[0-9a-f]{12}$/);
-  assert.notEqual(newInstanceId(), newInstanceId());
 });

@@ -3,10 +3,10 @@
 import type { Tags } from "@service/core";
 import denoJson from "../../deno.json" with { type: "json" };
 import { createCaptureStateSource } from "../sources/capture_state.ts";
-import { complain } from "../base/log.ts";
+import { log } from "../base/log.ts";
 import { createActivitySource } from "../sources/activity/source.ts";
 import { type ConsoleReader, consoleSource } from "../sources/console/source.ts";
-import { readKey } from "../engines/key.ts";
+import { readKey } from "../base/key.ts";
 import { createHostSource } from "../sources/proc/host.ts";
 import { containerId, instanceTags } from "./instance_tags.ts";
 import type { Listener } from "../serve/listener.ts";
@@ -17,14 +17,13 @@ import { createProcessSource } from "../sources/proc/processes.ts";
 import { createPrometheusSource } from "../sources/prometheus/source.ts";
 import { holdDirectories } from "../sources/activity/directories.ts";
 import { createProfilerCostSource } from "../sources/profiler_cost.ts";
-import { saveSnapshot, stateDirectory } from "../base/state.ts";
+import { stateDirectory } from "../base/directories.ts";
+import { saveSnapshot } from "./last_snapshot.ts";
 import { readText } from "../base/files.ts";
 import { startUpload } from "../upload/spools.ts";
 import { startWatcher, type Watcher } from "./loop.ts";
 
 type Environment = Record<string, string>;
-
-const LOOPBACK = "localhost,127.0.0.1,::1";
 
 /** What a watcher has to know of its run. */
 export interface SessionOptions extends Omit<Plan, "listen"> {
@@ -46,24 +45,13 @@ export interface Session {
 /** Watches a run; where that cannot be, says so, and the workload runs without. */
 export function startSession(options: SessionOptions): Session {
   const { id, env, listener } = options;
-  // What is measured here is never read through a proxy; the workload has its own environment by now.
-  Deno.env.set("NO_PROXY", [env.NO_PROXY ?? env.no_proxy, LOOPBACK].filter(Boolean).join(","));
-  for (const fault of ["error", "unhandledrejection"]) {
-    globalThis.addEventListener(fault, (event) => {
-      event.preventDefault();
-      const why = event instanceof ErrorEvent
-        ? event.message
-        : (event as PromiseRejectionEvent).reason;
-      complain(`a fault in the profiler, the workload goes on: ${why}`);
-    });
-  }
   const held = new DisposableStack();
   let watcher: Watcher | undefined;
   try {
     watcher = watch(options, held);
-    if (env.SERVICE_DEBUG === "1") complain(`instance ${id}, signals at ${listener.url()}/signals`);
+    if (env.SERVICE_DEBUG === "1") log(`instance ${id}, signals at ${listener.url()}/signals`);
   } catch (error) {
-    complain(`no profile, the workload runs without: ${error}`);
+    log(`no profile, the workload runs without: ${error}`);
   }
   return {
     async finish() {
@@ -90,7 +78,7 @@ function watch(options: SessionOptions, held: DisposableStack): Watcher {
   const { cuda } = options;
   const directories = held.use(holdDirectories(cuda?.directories ?? []));
   const ask = cuda ? openSegmentAsk(cuda.library) : null;
-  for (const fault of directories.faults) complain(`less room for GPU activity: ${fault}`);
+  for (const fault of directories.faults) log(`less room for GPU activity: ${fault}`);
   const changed: Tags = {
     ...(changes.length > 0 && { "profiler.command_change": changes.join("; ") }),
     ...(cuda?.next !== undefined && { "profiler.cuda_next": cuda.next }),
@@ -124,7 +112,7 @@ function watch(options: SessionOptions, held: DisposableStack): Watcher {
     ],
     listener,
     upload: uploadTo(env, id),
-    complain,
+    complain: log,
   });
 }
 
@@ -148,6 +136,6 @@ async function finish(watcher: Watcher | undefined, instance_id: string, env: En
     const file = env.SERVICE_SNAPSHOT_FILE || undefined;
     await saveSnapshot(snapshot, { directory: stateDirectory(env), instance_id, file });
   } catch (error) {
-    complain(`the last snapshot is lost: ${error}`);
+    log(`the last snapshot is lost: ${error}`);
   }
 }

@@ -1,5 +1,6 @@
 /** Where an instance's processes leave their segments, and the end of what earlier ones left there. */
 
+import { isListable } from "../../base/directories.ts";
 import { SegmentFile } from "./file.ts";
 
 /** Names of segments: pid, start, and a number where another has the same. */
@@ -10,16 +11,6 @@ const LOCK = "watcher";
 
 /** A directory so young may be one that is being made. */
 const YOUNG_MS = 60_000;
-
-/** The directories that an instance's segments may lie in, the fastest first. */
-export function segmentDirectories(id: string, stateDirectory: string): string[] {
-  return [`/dev/shm/service-${Deno.uid()}/${id}`, `${stateDirectory}/segments/${id}`];
-}
-
-/** Whether processes can be told of the directory: in a list, `:` ends a name. */
-export function isTellable(path: string): boolean {
-  return !path.includes(":");
-}
 
 /** The directories of a run, ours for as long as it lasts. */
 export interface HeldDirectories extends Disposable {
@@ -35,7 +26,7 @@ export function holdDirectories(directories: readonly string[]): HeldDirectories
   const faults: string[] = [];
   for (const path of directories) {
     try {
-      if (!isTellable(path)) {
+      if (!isListable(path)) {
         throw new TypeError(`Cannot use ${path}: must have no ":" in its name`);
       }
       makePrivate(parent(path));

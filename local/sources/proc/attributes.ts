@@ -2,10 +2,7 @@
 
 import type { Tags } from "@service/core";
 import type { ProcFiles } from "../../base/proc_files.ts";
-import { redact } from "../../base/redact.ts";
-
-/** Characters of a command line that are published; a longer one ends in an ellipsis. */
-const MAX_COMMAND_LINE = 4_096;
+import { commandLine } from "../../base/command_line.ts";
 
 /** Attributes of the process `pid`; `comm` stands for a command line that it does not have. */
 export function processAttributes(
@@ -19,12 +16,6 @@ export function processAttributes(
     "process.parent_pid": String(parent),
     ...(executable !== null && { "process.executable": executable, ...runtime(executable) }),
   };
-}
-
-/** A command line as it is published: quoted, without secrets, not endless. */
-export function commandLine(args: readonly string[]): string {
-  const line = redact(args);
-  return line.length > MAX_COMMAND_LINE ? `${line.slice(0, MAX_COMMAND_LINE - 1)}…` : line;
 }
 
 /** The language runtime that an executable is, told by its name; the version where the name has it. */

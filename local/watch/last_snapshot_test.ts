@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
-import { saveSnapshot, stateDirectory } from "./state.ts";
-
-Deno.test("the state directory follows XDG, then the home directory, then the temporary one", () => {
-  assert.equal(stateDirectory({ XDG_STATE_HOME: "/s", HOME: "/h" }), "/s/service");
-  assert.equal(stateDirectory({ XDG_STATE_HOME: "s", HOME: "/h" }), "/h/.local/state/service");
-  assert.equal(stateDirectory({}), "/tmp/service");
-});
+import { saveSnapshot } from "./last_snapshot.ts";
 
 Deno.test("the twenty newest last payloads are kept, and nothing else is removed", async () => {
   await using temporary = await temporaryDirectory();

@@ -1,11 +1,4 @@
-/** Where a run leaves what outlives it: the spool and the last snapshot. */
-
-/** The state directory: `$XDG_STATE_HOME/service`, or what stands for it where that is not set. */
-export function stateDirectory(env: Record<string, string>): string {
-  const { XDG_STATE_HOME, HOME, TMPDIR = "/tmp" } = env;
-  if (XDG_STATE_HOME?.startsWith("/")) return `${XDG_STATE_HOME}/service`;
-  return HOME ? `${HOME}/.local/state/service` : `${TMPDIR}/service`;
-}
+/** The last snapshot of a run, which outlives it. */
 
 /** Where a last snapshot goes. */
 export interface SnapshotFileOptions {
