@@ -39,10 +39,15 @@ export interface Product {
 export const PRODUCTS: Record<string, Product> = {
   "service-supervisor": {
     sources: [
+      "supervisor/descriptors.c",
+      "supervisor/ends.c",
+      "supervisor/follower.c",
       "supervisor/main.c",
       "supervisor/processes.c",
       "supervisor/pump.c",
       "supervisor/ring.c",
+      "supervisor/signals.c",
+      "supervisor/streams.c",
       "supervisor/terminal.c",
     ],
     flags: ["-s"],

@@ -1,3 +1,4 @@
+/* Starting processes: fork, the child's descriptors and signals, exec. */
 #define _GNU_SOURCE
 #include "processes.h"
 
@@ -9,16 +10,17 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "descriptors.h"
 
 static void die_with_parent(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
 }
 
-/* A script that does not say what it is written in is the shell's; not every execvp sees to that. */
+/* Runs a script without `#!` by /bin/sh. glibc's execvp does that itself, musl's does not. */
 static void execute_script(char **argv) {
     char path[PATH_MAX];
     const char *rest = strchr(argv[0], '/') ? NULL : getenv("PATH");
@@ -39,7 +41,7 @@ static void execute_script(char **argv) {
     execv(words[0], words);
 }
 
-/* Becomes the command; tells `failed` the errno where it cannot. */
+/* Replaces this process by the command. On failure, writes the errno to `failed` and exits. */
 static void execute(const struct workload *w, int failed) {
     for (int i = 0; i < 3; i++)
         if (w->fds[i] >= 0) dup2(w->fds[i], i);
@@ -53,20 +55,16 @@ static void execute(const struct workload *w, int failed) {
     _exit(127);
 }
 
-static void close_from(unsigned first) {
-    if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
-    for (unsigned fd = first; fd < 4096; fd++) close((int)fd);
-}
-
 /* Keeps `fds` as the descriptors 0, 1, … and closes all others. */
 static void keep_only(const int *fds, int count) {
     int high[8];
     for (int i = 0; i < count; i++) high[i] = fcntl(fds[i], F_DUPFD, 16);
     for (int i = 0; i < count; i++) dup2(high[i], i);
-    close_from((unsigned)count);
+    descriptors_close_from(count);
 }
 
-/* The workload's parent where it has a session of its own. */
+/* The workload's parent in a session of its own: starts it, and writes its wait statuses to `reports`,
+ * after its pid, or the negative errno of a failed fork. */
 static void attend(const struct workload *w, int reports, int failed) {
     setsid();
     ioctl(w->terminal, TIOCSCTTY, 0);
@@ -84,7 +82,8 @@ static void attend(const struct workload *w, int reports, int failed) {
     keep_only(kept, 2);
     int status = 0;
     while (pid > 0 && waitpid(pid, &status, WUNTRACED) == pid) {
-        /* The end of a session hangs up its foreground: let that be us, not who still runs in it. */
+        /* The end of a session sends SIGHUP to its foreground group: that shall be ours, not one in
+         * which processes of the workload still run. */
         if (!WIFSTOPPED(status)) tcsetpgrp(0, self);
         (void)!write(1, &status, sizeof status);
         if (!WIFSTOPPED(status)) break;

@@ -1,9 +1,9 @@
+/* Pumps: pages by tee and splice between pipes, a buffer for everything else. */
 #define _GNU_SOURCE
 #include "pump.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,17 +14,18 @@
 
 #include "ring.h"
 
-/* A flood is not worth copying whole: it would push itself out of the ring before anyone reads it.
- * The last of it is always copied, as only what has so much more behind it is passed over. */
+/* Bytes a second, and at once, that are copied to the ring. A flood above that is not copied whole: the
+ * ring would be overwritten before it is read. */
 #define COPY_RATE 32e6
 #define COPY_BURST 4e6
+/* Bytes at the end of what waits in the pipe that are always copied: the last output is never missing. */
 #define COPY_TAIL (64 << 10)
 
-/* What one step moves at most, so that each stream gets its turn. */
-#define STEP (1u << 20)
+/* Bytes that one step moves at most, so that each stream gets its turn. */
+#define STEP_MAX (1u << 20)
 
-/* What the pipes hold in a flood: what comes while we let it gather, at several GB/s. */
-#define WIDE (1 << 20)
+/* Capacity of the pipes in a flood: the bytes that come in PUMP_GATHER_NS at several GB/s. */
+#define WIDE_PIPE (1 << 20)
 
 static bool is_kind(int fd, mode_t kind) {
     struct stat st;
@@ -53,8 +54,8 @@ static void close_out(struct pump *p) {
     p->out = -1;
 }
 
-/* Nobody reads any more: the workload learns of it at its next write, as it would without us. */
-static void give_up(struct pump *p) {
+/* After the reader has closed: the workload's next write fails, as it would without us. */
+static void close_both(struct pump *p) {
     p->from = p->to = 0;
     close_in(p);
     close_out(p);
@@ -62,7 +63,7 @@ static void give_up(struct pump *p) {
 
 bool pump_watch(const struct pump *p, struct pollfd watched[2]) {
     bool in = !p->blocked && !p->gathers, out = !p->gathers;
-    /* An `out` without events still tells when its reader is gone. */
+    /* poll() reports errors without being asked: a closed reader is noticed in any case. */
     watched[0] = (struct pollfd){in ? p->in : -1, POLLIN, 0};
     watched[1] = (struct pollfd){out ? p->out : -1, p->blocked ? POLLOUT : 0, 0};
     return p->gathers;
@@ -86,8 +87,8 @@ static void give_credit(struct pump *p) {
     p->at_ns = now_ns;
 }
 
-/* How many of the waiting bytes may pass unseen. */
-static size_t passable(struct pump *p) {
+/* Number of waiting bytes that are to be moved without a copy to the ring. */
+static size_t skippable(struct pump *p) {
     size_t bytes = waiting(p);
     if (p->stream == NO_RING) return bytes;
     give_credit(p);
@@ -99,7 +100,7 @@ static bool floods(const struct pump *p) {
 }
 
 static void widen_pipe(int fd) {
-    if (fcntl(fd, F_GETPIPE_SZ) < WIDE) fcntl(fd, F_SETPIPE_SZ, WIDE);
+    if (fcntl(fd, F_GETPIPE_SZ) < WIDE_PIPE) fcntl(fd, F_SETPIPE_SZ, WIDE_PIPE);
 }
 
 static void widen(struct pump *p) {
@@ -109,8 +110,8 @@ static void widen(struct pump *p) {
     widen_pipe(p->out);
 }
 
-/* Takes `length` bytes that were handed on out of the pipe, and shows them. */
-static void show(struct pump *p, size_t length) {
+/* Removes `length` bytes that tee() has duplicated from the pipe, and records them in the ring. */
+static void record(struct pump *p, size_t length) {
     p->credit = p->credit > (double)length ? p->credit - (double)length : 0;
     while (length > 0) {
         ssize_t n = read(p->in, p->buffer, length < PUMP_BUFFER ? length : PUMP_BUFFER);
@@ -122,14 +123,14 @@ static void show(struct pump *p, size_t length) {
 }
 
 static bool move_pages(struct pump *p, bool hung_up) {
-    size_t pass = passable(p);
+    size_t pass = skippable(p);
     ssize_t n = pass > 0 ? splice(p->in, NULL, p->out, NULL, pass, SPLICE_F_NONBLOCK)
-                         : tee(p->in, p->out, STEP, SPLICE_F_NONBLOCK);
-    /* With `out` full, tee does not tell the end of `in`. */
+                         : tee(p->in, p->out, STEP_MAX, SPLICE_F_NONBLOCK);
+    /* While `out` is full, tee() does not report the end of `in`. */
     if (n < 0 && errno == EAGAIN && hung_up && pump_is_idle(p)) n = 0;
     if (n > 0) {
         p->blocked = false;
-        if (pass == 0) show(p, (size_t)n);
+        if (pass == 0) record(p, (size_t)n);
         else if (p->stream != NO_RING) ring_skip((size_t)n);
         p->gathers = floods(p);
         if (p->gathers) widen(p);
@@ -140,8 +141,8 @@ static bool move_pages(struct pump *p, bool hung_up) {
         close_out(p);
         return true;
     }
-    if (errno == EPIPE) give_up(p);
-    /* Either end may be the reason. There is something to read: then it is the other. */
+    if (errno == EPIPE) close_both(p);
+    /* Either end may be the reason: with bytes to read, it is `out`. */
     else if (errno == EAGAIN) p->blocked = !pump_is_idle(p);
     else if (errno != EINTR) p->tees = false;
     return false;
@@ -162,7 +163,7 @@ static bool fill(struct pump *p) {
         return true;
     }
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-    /* A pseudo terminal that all have closed says EIO where a pipe says the end. */
+    /* The end of a pipe is 0, that of a pseudo terminal EIO. */
     close_in(p);
     return false;
 }
@@ -180,7 +181,7 @@ static bool drain(struct pump *p) {
             return moved;
         }
         if (n < 0) {
-            give_up(p);
+            close_both(p);
             return moved;
         }
         p->from += (size_t)n;
@@ -195,7 +196,7 @@ bool pump_move(struct pump *p, const struct pollfd watched[2]) {
     p->gathers = false;
     if (p->out < 0) return false;
     if (watched[1].revents & (POLLERR | POLLNVAL)) {
-        give_up(p);
+        close_both(p);
         return false;
     }
     if (p->from < p->to) {
@@ -218,29 +219,4 @@ void pump_put(struct pump *p, const char *bytes, size_t length) {
     memcpy(p->buffer + p->to, bytes, length);
     p->to += length;
     drain(p);
-}
-
-void follow_open(struct follower *f, int fd, uint32_t stream) {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    f->fd = open(path, O_RDONLY | O_CLOEXEC);
-    f->stream = stream;
-    f->at = f->fd < 0 ? 0 : lseek(f->fd, 0, SEEK_END);
-}
-
-void follow(struct follower *f) {
-    static char part[PUMP_BUFFER];
-    struct stat st;
-    if (f->fd < 0 || fstat(f->fd, &st) < 0) return;
-    if (st.st_size < f->at) f->at = 0; /* it was emptied */
-    if (st.st_size - f->at > RING_CAPACITY) {
-        ring_skip((size_t)(st.st_size - f->at - RING_CAPACITY));
-        f->at = st.st_size - RING_CAPACITY;
-    }
-    while (f->at < st.st_size) {
-        ssize_t n = pread(f->fd, part, sizeof part, f->at);
-        if (n <= 0) return;
-        ring_write(f->stream, part, (size_t)n);
-        f->at += n;
-    }
 }

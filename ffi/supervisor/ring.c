@@ -1,3 +1,4 @@
+/* The writer of the console ring: the workload's newest output in shared memory. */
 #define _GNU_SOURCE
 #include "ring.h"
 
@@ -7,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One record holds at most so much, so that a ring that overflows loses little at a time. */
+/* Bytes of one record at most: a full ring loses one record at a time, so little. */
 #define RECORD_MAX (64u << 10)
 
 static struct ring_header *ring;
@@ -47,8 +48,9 @@ static uint64_t record_size(uint32_t length) {
     return (sizeof(struct ring_record) + length + 7) & ~(uint64_t)7;
 }
 
-/* Lengths lie at multiples of 8, so they never wrap. */
-static uint64_t after(uint64_t position) {
+/* Position of the record behind the one at `position`. Records begin at multiples of 8, so that their
+ * `length` never wraps around the end of the ring. */
+static uint64_t next_record(uint64_t position) {
     uint32_t length;
     memcpy(&length, (char *)ring + RING_DATA + position % RING_CAPACITY, sizeof length);
     return position + record_size(length);
@@ -56,7 +58,7 @@ static uint64_t after(uint64_t position) {
 
 static void write_record(uint32_t stream, uint64_t time_ns, const char *bytes, uint32_t length) {
     uint64_t end = ring->end, next = end + record_size(length), oldest = ring->oldest;
-    while (next - oldest > RING_CAPACITY) oldest = after(oldest);
+    while (next - oldest > RING_CAPACITY) oldest = next_record(oldest);
     if (oldest != ring->oldest) publish(&ring->oldest, oldest);
     struct ring_record record = {length, stream, time_ns, ring->bytes};
     copy_in(end, &record, sizeof record);

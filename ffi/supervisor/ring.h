@@ -1,14 +1,15 @@
-/* The console ring: the newest megabyte of what the workload wrote, in memory that a reader maps or
- * reads. The writer never waits. What the reader did not get in time is overwritten, and counted.
+/* The console ring: the newest mebibyte of the workload's output, in memory that a reader maps or
+ * reads. The writer never waits: output that the reader has not read in time is overwritten, and
+ * counted.
  *
  * Layout: a header, then at RING_DATA the bytes. A position only ever grows; its byte lies at
  * RING_DATA + position % capacity. A record is a struct ring_record, its bytes, and zeros up to the
- * next multiple of 8. All records in [oldest, end) are whole: the writer gives up the oldest ones
- * before it writes over them, and moves `end` after it has written, so it may die between any two
- * instructions. A reader copies what it wants, reads `oldest` again, and drops what is below it.
+ * next multiple of 8. All records in [oldest, end) are whole: the writer moves `oldest` before it
+ * overwrites the oldest records, and `end` after it has written, so that it may die between any two
+ * instructions. A reader copies records, reads `oldest` again, and drops those below it.
  *
- * `before` of a record is the number of console bytes before it since the start, those included that
- * were never recorded: the gap between two records that a reader got is what it lost. */
+ * `before` of a record is the number of console bytes before it since the start, including those that
+ * were never recorded: the gap between two records that a reader has is its loss. */
 #ifndef SERVICE_RING_H
 #define SERVICE_RING_H
 
@@ -34,18 +35,18 @@ struct ring_header {
 struct ring_record {
     uint32_t length;  /* bytes that follow */
     uint32_t stream;  /* RING_TERMINAL, RING_STDOUT or RING_STDERR */
-    uint64_t time_ns; /* CLOCK_REALTIME when they were seen */
-    uint64_t before;
+    uint64_t time_ns; /* CLOCK_REALTIME when they were read */
+    uint64_t before;  /* console bytes before these, recorded or not */
 };
 
-/* Creates the ring in memory without a name. Returns its descriptor (close-on-exec), or -1: then the
- * other functions do nothing. */
+/* Creates the ring in anonymous memory. Returns its descriptor (close-on-exec), or -1: then the other
+ * functions do nothing. */
 int ring_create(void);
 
 /* Appends bytes of a stream. */
 void ring_write(uint32_t stream, const char *bytes, size_t length);
 
-/* Counts bytes that went by unrecorded. */
+/* Counts bytes that are not recorded. */
 void ring_skip(size_t length);
 
 #endif

@@ -1,16 +1,15 @@
+/* Terminals and pseudo terminals, by termios and ioctl. */
 #define _GNU_SOURCE
 #include "terminal.h"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
-
-static struct termios saved;
-static int raw_fd = -1;
 
 int terminal_reopen(int fd) {
     char path[32];
@@ -37,14 +36,10 @@ int terminal_pair(int like, int *master, int *slave) {
 }
 
 void terminal_copy_size(int from, int to) {
-    struct winsize now, then;
-    if (ioctl(from, TIOCGWINSZ, &now) == 0) {
-        if (ioctl(to, TIOCGWINSZ, &then) == 0 && then.ws_row == now.ws_row &&
-            then.ws_col == now.ws_col && then.ws_xpixel == now.ws_xpixel &&
-            then.ws_ypixel == now.ws_ypixel)
-            return;
-        ioctl(to, TIOCSWINSZ, &now);
-    }
+    struct winsize size, present;
+    if (ioctl(from, TIOCGWINSZ, &size) < 0) return;
+    if (ioctl(to, TIOCGWINSZ, &present) == 0 && memcmp(&size, &present, sizeof size) == 0) return;
+    ioctl(to, TIOCSWINSZ, &size);
 }
 
 void terminal_pass_output(int fd) {
@@ -56,7 +51,7 @@ void terminal_pass_output(int fd) {
 
 bool terminal_is_ours(int fd) {
     pid_t foreground = tcgetpgrp(fd);
-    /* Not our controlling terminal: there is no background. */
+    /* One that is not our controlling terminal has no background. */
     return foreground < 0 || foreground == getpgrp();
 }
 
@@ -76,19 +71,25 @@ size_t terminal_typed(int fd, char line[TERMINAL_LINE]) {
     return (size_t)n;
 }
 
-void terminal_raw(int fd) {
-    struct termios modes;
-    if (raw_fd >= 0 || tcgetattr(fd, &saved) < 0) return;
-    modes = saved;
+void terminal_raw(struct terminal *t) {
+    if (t->raw || tcgetattr(t->fd, &t->saved) < 0) return;
+    struct termios modes = t->saved;
     cfmakeraw(&modes);
-    if (tcsetattr(fd, TCSADRAIN, &modes) == 0) raw_fd = fd;
+    t->raw = tcsetattr(t->fd, TCSADRAIN, &modes) == 0;
 }
 
-void terminal_restore(void) {
-    if (raw_fd >= 0) tcsetattr(raw_fd, TCSADRAIN, &saved);
-    raw_fd = -1;
+void terminal_restore(struct terminal *t) {
+    if (t->raw) tcsetattr(t->fd, TCSADRAIN, &t->saved);
+    t->raw = false;
 }
 
-bool terminal_is_raw(void) {
-    return raw_fd >= 0;
+void terminal_log(const struct terminal *t, const char *format, ...) {
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0) return;
+    dprintf(2, "service-run: %s%s\n", text, t->raw ? "\r" : "");
+    free(text);
 }

@@ -4,34 +4,47 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <termios.h>
 
 /* More than the longest line, with an end mark, that a terminal takes. */
 #define TERMINAL_LINE 8192
 
-/* A descriptor of its own for what `fd` refers to, which does not block and does not change how the
- * others' descriptors behave; a plain duplicate where that is not allowed. */
+/* The terminal that we were started on. */
+struct terminal {
+    int fd;               /* -1: none, or the workload uses it directly */
+    bool raw;             /* in raw mode, set by us */
+    struct termios saved; /* its modes before that */
+};
+
+/* Opens the terminal behind `fd` once more: the new descriptor does not block, and other processes'
+ * descriptors stay as they are. A duplicate of `fd` where opening is not allowed. */
 int terminal_reopen(int fd);
 
-/* A pseudo terminal with the size and the modes of `like`. Returns 0, or -1. */
+/* Makes a pseudo terminal with the size and the modes of `like`. Returns 0, or -1. */
 int terminal_pair(int like, int *master, int *slave);
 
-/* Carries the size of `from` over to `to`. */
+/* Copies the size of the terminal `from` to `to`. */
 void terminal_copy_size(int from, int to);
 
-/* Stops a terminal from changing what is written to it: another one will. */
+/* Turns off output processing (newlines, tabs): the terminal behind this one does it. */
 void terminal_pass_output(int fd);
 
-/* Whether we may read from and set the terminal now: not so in the background. */
+/* Whether we may read from and set the terminal now: a process in the background may not. */
 bool terminal_is_ours(int fd);
 
-/* Takes a line that was typed before terminal_raw(), or an end mark: beyond it, a mark would be a NUL.
- * Returns its length, 0 where there is none. A mark, which no byte stands for, is put as the
- * character that makes one. */
+/* Reads a line, or an end mark (Ctrl-D), that was typed before terminal_raw(): in raw mode an end mark
+ * would be read as a NUL. An end mark is returned as the character that makes one. Returns the length,
+ * 0 where nothing was typed. */
 size_t terminal_typed(int fd, char line[TERMINAL_LINE]);
 
-/* Lets every byte through, until terminal_restore(). */
-void terminal_raw(int fd);
-void terminal_restore(void);
-bool terminal_is_raw(void);
+/* Puts the terminal in raw mode: every byte passes unchanged. */
+void terminal_raw(struct terminal *t);
+
+/* Restores the modes from before terminal_raw(). */
+void terminal_restore(struct terminal *t);
+
+/* Writes a message for the user to stderr, as one line that begins with `service-run:`. */
+void terminal_log(const struct terminal *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

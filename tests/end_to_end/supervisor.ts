@@ -31,8 +31,9 @@ export async function inTerminal(command: string[], steps: Step[] = []) {
   return JSON.parse(stdout) as { shown: string; status: number };
 }
 
-/** Text that a shell prints, run by `bash` with `$S` for the supervisor. */
-export async function shell(script: string) {
-  const { status, stdout, stderr } = await run(["bash", "-c", script], { S: `${SUPERVISOR} --` });
+/** Text that a shell prints, run by `bash` with `$S` for the supervisor and `$0` for `text`. */
+export async function shell(script: string, text = "") {
+  const words = ["bash", "-c", script, text];
+  const { status, stdout, stderr } = await run(words, { S: `${SUPERVISOR} --` });
   return { stdout, stderr, code: status.code };
 }

@@ -1,0 +1,166 @@
+/* Ends and stops: recorded, told to the watcher, and repeated by us. */
+#define _GNU_SOURCE
+#include "ends.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Milliseconds that the end waits for the watcher, whose last upload may take three seconds. */
+#define WATCHER_END_MS 4000
+
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static sigset_t only(int signal_number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal_number);
+    return set;
+}
+
+/* ---- The workload and the watcher ---- */
+
+static void end(struct supervisor *s, int status) {
+    if (s->ended) return;
+    /* First its output, so that the watcher finds all of it in the ring. */
+    streams_end(&s->streams);
+    s->ended = true;
+    s->wait_status = status;
+    s->deadline_ms = now_ms() + WATCHER_END_MS;
+    if (WIFSIGNALED(status)) dprintf(s->watcher_stdin, "signal %d\n", WTERMSIG(status));
+    else dprintf(s->watcher_stdin, "exit %d\n", WEXITSTATUS(status));
+    close(s->watcher_stdin);
+    s->watcher_stdin = -1;
+}
+
+/* The workload has stopped: so do we, and when we are continued, so is the workload. */
+static void stop(struct supervisor *s, int signal_number) {
+    sigset_t set = only(signal_number);
+    streams_flush(&s->streams);
+    terminal_restore(&s->streams.terminal);
+    raise(signal_number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL); /* here we stop */
+    sigprocmask(SIG_BLOCK, &s->handled, NULL);
+    set = only(SIGCONT);
+    struct timespec none = {0, 0};
+    while (sigtimedwait(&set, NULL, &none) > 0) continue;
+    if (!s->ended) streams_take_foreground(&s->streams);
+    kill(-s->workload.pid, SIGCONT);
+}
+
+void reap(struct supervisor *s) {
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid == s->watcher) {
+            s->watcher = -1;
+            if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+                terminal_log(&s->streams.terminal,
+                             "no profile, the workload runs without: the watcher exited with %d",
+                             WEXITSTATUS(status));
+        } else if (pid == s->workload.pid) {
+            end(s, status);
+        }
+    }
+}
+
+void read_report(struct supervisor *s) {
+    int status;
+    ssize_t n = read(s->workload.reports, &status, sizeof status);
+    if (n < 0 && errno == EINTR) return;
+    bool whole = n == (ssize_t)sizeof status;
+    if (whole && WIFSTOPPED(status)) {
+        stop(s, WSTOPSIG(status));
+        return;
+    }
+    /* Closed without a report of the end: the workload's parent was killed, and so was the workload. */
+    end(s, whole ? status : SIGKILL);
+    close(s->workload.reports);
+    s->workload.reports = -1;
+}
+
+/* ---- Ours ---- */
+
+int milliseconds_left(const struct supervisor *s) {
+    uint64_t now = now_ms();
+    return now < s->deadline_ms ? (int)(s->deadline_ms - now) : 0;
+}
+
+bool is_over(const struct supervisor *s) {
+    if (!s->ended) return false;
+    if (s->hurried) return true;
+    /* With process 1 its whole namespace ends, and a process left behind too. */
+    if (getpid() == 1 && !streams_are_delivered(&s->streams)) return false;
+    return s->watcher < 0 || milliseconds_left(s) == 0;
+}
+
+void leave_the_rest(struct supervisor *s) {
+    if (streams_have_ended(&s->streams)) return;
+    if (fork() != 0) return;
+    setsid();
+    close(s->signals);
+    dup2(0, 2); /* /dev/null: a reader of stderr must see our end */
+    streams_deliver(&s->streams);
+    _exit(0);
+}
+
+static void remove_directory(const char *path) {
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        unlinkat(dirfd(directory), entry->d_name, 0);
+    rmdir(path);
+}
+
+/* Prepares for a core file of ours. Our wait status must say that a core was written where the
+ * workload's says so, and only the kernel sets that: by writing one. Ours has one page, in a directory
+ * of its own that a last process removes; the workload's stays where it is. Returns false where core
+ * files go to a program or to one fixed place: there a second one would be in the way. */
+static bool prepare_core(void) {
+    char pattern[256] = "", directory[] = "/tmp/service-core-XXXXXX";
+    int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC), ended[2];
+    if (fd < 0 || read(fd, pattern, sizeof pattern - 1) <= 0) return false;
+    close(fd);
+    if (strpbrk(pattern, "|/@") || !mkdtemp(directory) || pipe2(ended, O_CLOEXEC) < 0) return false;
+    if (fork() == 0) {
+        close(ended[1]);
+        (void)!read(ended[0], pattern, 1); /* returns when we have ended */
+        remove_directory(directory);
+        _exit(0);
+    }
+    struct rlimit page = {4096, 4096};
+    return chdir(directory) == 0 && setrlimit(RLIMIT_CORE, &page) == 0;
+}
+
+_Noreturn void exit_as_workload(const struct supervisor *s) {
+    int status = s->wait_status;
+    if (!WIFSIGNALED(status)) exit(WEXITSTATUS(status));
+    int number = WTERMSIG(status);
+    sigset_t set = only(number);
+    struct rlimit none = {0, 0};
+    if (!WCOREDUMP(status) || !prepare_core()) setrlimit(RLIMIT_CORE, &none);
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    exit(128 + number); /* process 1 of a namespace does not die of its own signals */
+}
+
+int cannot_start(const struct supervisor *s, int error) {
+    const char *command = s->workload.argv[0];
+    struct stat st;
+    bool there = strchr(command, '/') && stat(command, &st) == 0;
+    bool missing = error == ENOENT && !there;
+    const char *why = error == EACCES ? "permission denied" : strerror(error);
+    terminal_log(&s->streams.terminal, "%s: %s", command, missing ? "command not found" : why);
+    return missing ? 127 : 126;
+}

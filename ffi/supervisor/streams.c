@@ -1,0 +1,181 @@
+/* The workload's standard streams: connected before its start, moved while it runs. */
+#define _GNU_SOURCE
+#include "streams.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "descriptors.h"
+#include "ring.h"
+
+/* Steps of streams_flush(): other processes may go on writing without end. */
+#define FLUSH_STEPS 256
+
+/* ---- Connecting ---- */
+
+/* A closed standard stream: its number must not go to one of our descriptors. The placeholder closes
+ * when the workload is executed. */
+static void fill_closed(void) {
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= 2) continue;
+    close(fd);
+}
+
+static bool same_file(int a, int b) {
+    struct stat sa, sb;
+    return fstat(a, &sa) == 0 && fstat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino && sa.st_rdev == sb.st_rdev;
+}
+
+/* Where all three streams are one terminal: the workload gets one of its own, and ours only carries
+ * the bytes. */
+static bool open_terminal(struct streams *s, struct workload *w) {
+    int master, slave;
+    if (!isatty(0) || !isatty(1) || !isatty(2) || !same_file(0, 1) || !same_file(0, 2)) return false;
+    if (terminal_pair(0, &master, &slave) < 0) return false;
+    int fd = s->terminal.fd = terminal_reopen(0);
+    for (int i = 0; i < 3; i++) w->fds[i] = slave;
+    w->terminal = s->slaves[s->slave_count++] = slave;
+    pump_open(&s->pumps[OUTPUT], master, fd, RING_TERMINAL);
+    pump_open(&s->pumps[KEYBOARD], fd, fcntl(master, F_DUPFD_CLOEXEC, 3), NO_RING);
+    s->pumps[OUTPUT].keeps_out = true;
+    return true;
+}
+
+/* Where an output is a terminal that other processes use too (we are part of a pipeline): it stays the
+ * controlling one, and the workload reads from it directly. Only its output passes through a pseudo
+ * terminal. `both`: stdout and stderr are one. */
+static bool open_output_terminal(struct streams *s, struct workload *w, int fd, bool both) {
+    int master, slave;
+    struct stat st;
+    /* A pager or an editor at the end of a pipeline reads keys from the terminal that it writes to.
+     * A pseudo terminal has no keys, and it would wait for ever: it gets the terminal, unrecorded. */
+    if (both && fstat(0, &st) == 0 && !S_ISCHR(st.st_mode)) return false;
+    if (!isatty(fd) || terminal_pair(fd, &master, &slave) < 0) return false;
+    terminal_pass_output(slave);
+    w->fds[fd] = s->slaves[s->slave_count++] = slave;
+    uint32_t stream = both ? RING_TERMINAL : (uint32_t)fd;
+    pump_open(&s->pumps[fd - 1], master, terminal_reopen(fd), stream);
+    return true;
+}
+
+static void open_pipe(struct streams *s, struct workload *w, int fd) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) return;
+    descriptor_unblock(ends[0]);
+    w->fds[fd] = ends[1];
+    pump_open(&s->pumps[fd - 1], ends[0], fcntl(fd, F_DUPFD_CLOEXEC, 3), (uint32_t)fd);
+}
+
+void streams_open(struct streams *s, struct workload *w) {
+    struct stat st;
+    fill_closed();
+    *s = (struct streams){.terminal.fd = -1, .inherited = descriptors_from(3)};
+    for (int i = 0; i < PUMPS; i++) s->pumps[i].in = s->pumps[i].out = -1;
+    for (int i = 0; i < 2; i++) s->followers[i].fd = -1;
+    for (int i = 0; i < 3; i++) w->fds[i] = -1;
+    w->terminal = -1;
+    if (open_terminal(s, w)) return;
+    bool both = same_file(1, 2);
+    for (int fd = 1; fd <= 2; fd++) {
+        if (fd == 2 && both) {
+            /* Two pumps to one place would change the order of what is written. */
+            w->fds[2] = w->fds[1];
+        } else if (!open_output_terminal(s, w, fd, both) && fstat(fd, &st) == 0) {
+            if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) open_pipe(s, w, fd);
+            /* The workload may seek in its file, truncate it, share it. */
+            if (S_ISREG(st.st_mode)) follow_open(&s->followers[fd - 1], fd, (uint32_t)fd);
+        }
+    }
+}
+
+/* stderr stays, for our own messages. */
+static void hide_streams(void) {
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nothing, 0);
+    dup2(nothing, 1);
+    close(nothing);
+}
+
+void streams_hand_over(struct streams *s, const struct workload *w) {
+    descriptors_close(s->inherited);
+    s->inherited = NULL;
+    for (int fd = 1; fd <= 2; fd++) {
+        bool shared = fd == 2 && w->fds[2] == w->fds[1];
+        if (w->fds[fd] >= 0 && !shared && !isatty(w->fds[fd])) close(w->fds[fd]);
+    }
+    hide_streams();
+}
+
+/* ---- Moving ---- */
+
+bool streams_move(struct streams *s, int timeout_ms, struct pollfd *others, nfds_t other_count) {
+    struct pollfd watched[2 * PUMPS + STREAMS_OTHERS];
+    bool moved = false, gathers = false, raw = s->terminal.raw;
+    for (int i = 0; i < PUMPS; i++) gathers |= pump_watch(&s->pumps[i], &watched[2 * i]);
+    if (!raw) watched[2 * KEYBOARD].fd = -1;
+    memcpy(watched + 2 * PUMPS, others, other_count * sizeof *others);
+    struct timespec wait = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+    if (gathers && timeout_ms != 0) wait = (struct timespec){0, PUMP_GATHER_NS};
+    ppoll(watched, 2 * PUMPS + other_count, gathers || timeout_ms >= 0 ? &wait : NULL, NULL);
+    memcpy(others, watched + 2 * PUMPS, other_count * sizeof *others);
+    s->pumps[WATCHER].crlf = raw;
+    for (int i = 0; i < PUMPS; i++)
+        if (i != KEYBOARD || raw || s->pumps[i].from < s->pumps[i].to)
+            moved |= pump_move(&s->pumps[i], &watched[2 * i]);
+    return moved;
+}
+
+void streams_flush(struct streams *s) {
+    for (int i = 0; i < FLUSH_STEPS && streams_move(s, 0, NULL, 0); i++) continue;
+}
+
+bool streams_are_delivered(const struct streams *s) {
+    return pump_is_idle(&s->pumps[OUTPUT]) && pump_is_idle(&s->pumps[ERRORS]);
+}
+
+bool streams_have_ended(const struct streams *s) {
+    return s->pumps[OUTPUT].in < 0 && s->pumps[ERRORS].in < 0 && streams_are_delivered(s);
+}
+
+void streams_deliver(struct streams *s) {
+    if (s->terminal.fd >= 0) terminal_pass_output(s->pumps[OUTPUT].in);
+    for (int i = KEYBOARD; i <= WATCHER; i++) s->pumps[i].in = s->pumps[i].out = -1;
+    while (!streams_have_ended(s) && (s->pumps[OUTPUT].out >= 0 || s->pumps[ERRORS].out >= 0))
+        streams_move(s, -1, NULL, 0);
+}
+
+void streams_follow(struct streams *s) {
+    for (int i = 0; i < 2; i++) follow(&s->followers[i]);
+}
+
+bool streams_are_followed(const struct streams *s) {
+    return s->followers[0].fd >= 0 || s->followers[1].fd >= 0;
+}
+
+/* ---- Terminals ---- */
+
+void streams_take_foreground(struct streams *s) {
+    char line[TERMINAL_LINE];
+    struct terminal *t = &s->terminal;
+    if (t->fd < 0 || t->raw || !terminal_is_ours(t->fd)) return;
+    for (size_t n; (n = terminal_typed(t->fd, line)) > 0;) pump_put(&s->pumps[KEYBOARD], line, n);
+    terminal_raw(t);
+    terminal_copy_size(t->fd, s->pumps[OUTPUT].in);
+}
+
+void streams_copy_sizes(const struct streams *s) {
+    for (int i = OUTPUT; i <= ERRORS; i++)
+        if (s->pumps[i].in >= 0 && s->pumps[i].out >= 0 && isatty(s->pumps[i].out))
+            terminal_copy_size(s->pumps[i].out, s->pumps[i].in);
+}
+
+void streams_end(struct streams *s) {
+    while (s->slave_count > 0) close(s->slaves[--s->slave_count]);
+    streams_flush(s);
+    streams_follow(s);
+    terminal_restore(&s->terminal);
+}

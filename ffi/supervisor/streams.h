@@ -1,0 +1,70 @@
+/* The workload's standard streams: how each is connected, and the bytes that pass through us. */
+#ifndef SERVICE_STREAMS_H
+#define SERVICE_STREAMS_H
+
+#include <poll.h>
+#include <stdbool.h>
+
+#include "follower.h"
+#include "processes.h"
+#include "pump.h"
+#include "terminal.h"
+
+/* The pumps: two of the workload's output, one of its keyboard input, one of the watcher's stderr. */
+enum { OUTPUT, ERRORS, KEYBOARD, WATCHER, PUMPS };
+
+/* Descriptors that streams_move() polls besides the pumps', at most. */
+#define STREAMS_OTHERS 2
+
+struct streams {
+    struct pump pumps[PUMPS];
+    struct follower followers[2]; /* of stdout and stderr that are regular files */
+    struct terminal terminal;     /* ours, where the workload has a terminal and session of its own */
+    int slaves[2];                /* slave ends of pseudo terminals, held open while the workload lives */
+    int slave_count;
+    int *inherited;               /* descriptors from 3 on that we got for the workload; see descriptors.h */
+};
+
+/* Connects the workload's streams and says in `w->fds` and `w->terminal` which it is to use. To be
+ * called before anything else opens a descriptor.
+ *
+ * Where all three are one terminal, the workload gets a pseudo terminal of its own. An output that is
+ * another terminal passes through a pseudo terminal, a pipe or a socket through a pipe. Everything
+ * else is left to the workload as it is; a regular file is read behind it. */
+void streams_open(struct streams *s, struct workload *w);
+
+/* Closes here what the workload has now: a second holder would keep a reader from seeing the end. */
+void streams_hand_over(struct streams *s, const struct workload *w);
+
+/* Waits until there are bytes or one of `others` is ready, at most `timeout_ms` (-1: without limit),
+ * and moves what there is, once. Returns whether any byte moved. */
+bool streams_move(struct streams *s, int timeout_ms, struct pollfd *others, nfds_t other_count);
+
+/* Moves what was written so far, without waiting. */
+void streams_flush(struct streams *s);
+
+/* Moves output until all of it is delivered and nobody can write more. */
+void streams_deliver(struct streams *s);
+
+/* Whether all output so far has been delivered. */
+bool streams_are_delivered(const struct streams *s);
+
+/* Whether all output is delivered and nobody can write more. */
+bool streams_have_ended(const struct streams *s);
+
+/* Records what the workload has written to regular files. */
+void streams_follow(struct streams *s);
+
+/* Whether streams_follow() has a file to look at. */
+bool streams_are_followed(const struct streams *s);
+
+/* Puts our terminal in raw mode if we are in its foreground; hands on what was typed before. */
+void streams_take_foreground(struct streams *s);
+
+/* Gives pseudo terminals the size of the terminals that they stand for. */
+void streams_copy_sizes(const struct streams *s);
+
+/* After the workload's end: delivers what was written and restores our terminal. */
+void streams_end(struct streams *s);
+
+#endif
