@@ -1,0 +1,78 @@
+/** The catalogue against a run that records all that can be recorded: CUDA, an engine, an upload. */
+
+import assert from "node:assert/strict";
+import { catalogue, describe } from "@service/core";
+import { compiler } from "../doubles/cuda/build.ts";
+import { runScenario } from "../doubles/cuda/harness.ts";
+import { readLocal, until } from "../stack.ts";
+
+/** Metrics that are explained and cannot be recorded by the run, and why. */
+const NOT_RECORDED: Record<string, string> = {
+  gpu_utilization_percent: "the interface names it; no source reads devices yet",
+  rocm_kernels_nanoseconds: "the interface names it; no source captures ROCm yet",
+  ...await exists("/proc/pressure/cpu") ? {} : {
+    host_pressure_stall_microseconds: "this kernel keeps no pressure",
+    host_pressure_stall_percent: "this kernel keeps no pressure",
+  },
+};
+
+/** The only metric of the engine's page; the service does not define it. */
+const OF_THE_ENGINE = "engine_queue_length";
+
+const missing = Deno.build.os !== "linux" || compiler === null;
+if (missing) {
+  console.log("tests/end_to_end/catalogue_test.ts is skipped: CUDA's double needs a C compiler");
+}
+
+Deno.test({
+  name: "the catalogue explains what is recorded, by its type and tags, and little else",
+  ignore: missing,
+  async fn() {
+    await using engine = serve(() =>
+      new Response(`# TYPE ${OF_THE_ENGINE} gauge\n${OF_THE_ENGINE} 1\n`)
+    );
+    await using hosted = serve(async (request) => {
+      await request.bytes();
+      return Response.json({ stored: true });
+    });
+    const { payload: { metrics } } = await runScenario("live", {
+      flags: ["--metrics-url", `${urlOf(engine)}/metrics`],
+      env: { SERVICE_API_BASE: urlOf(hosted), SERVICE_API_KEY: "any" },
+      async during({ run, openGate }) {
+        // It takes two samples.
+        await until(async () => {
+          const { metrics } = await readLocal(run);
+          return metrics.some(({ name }) => name === "process_cpu_usage_percent");
+        });
+        await openGate();
+      },
+    });
+
+    const recorded = new Set(metrics.map(({ name }) => name));
+    assert(recorded.delete(OF_THE_ENGINE), "the engine's page was read");
+    const expected = catalogue.map(({ name }) => name).filter((name) => !(name in NOT_RECORDED));
+    assert.deepEqual([...recorded].sort(), expected);
+    for (const { name, type, tags } of metrics) {
+      if (name === OF_THE_ENGINE) continue;
+      const entry = describe(name)!;
+      assert.equal(type, entry.type, name);
+      for (const tag of Object.keys(tags)) assert(entry.tags.includes(tag), `${name}: ${tag}`);
+    }
+  },
+});
+
+Deno.test("what the run cannot record is explained", () => {
+  for (const name of Object.keys(NOT_RECORDED)) assert(describe(name), name);
+});
+
+function serve(handler: Deno.ServeHandler): Deno.HttpServer<Deno.NetAddr> {
+  return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, handler);
+}
+
+function urlOf({ addr }: Deno.HttpServer<Deno.NetAddr>): string {
+  return `http://127.0.0.1:${addr.port}`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
