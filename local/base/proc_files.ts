@@ -1,5 +1,7 @@
 /** Files under `/proc`, read without waiting: the kernel makes them from memory. */
 
+import { readText } from "./files.ts";
+
 /** Reads what is under one folder. What is not there, not allowed or just gone is `null`. */
 export interface ProcFiles {
   /** The text of a file. */
@@ -38,6 +40,15 @@ export function createProcFiles(root = "/proc"): ProcFiles {
     link: (path) => orNull(() => Deno.readLinkSync(`${root}/${path}`)),
     size: (path) => orNull(() => Deno.statSync(`${root}/${path}`).size),
   };
+}
+
+/**
+ * How many processes of this machine were ended for want of memory since it started, those that only
+ * reached the limit of their container included; `null` where the kernel does not say.
+ */
+export function oomKills(proc = "/proc"): number | null {
+  const count = /^oom_kill (\d+)$/m.exec(readText(`${proc}/vmstat`) ?? "")?.[1];
+  return count === undefined ? null : Number(count);
 }
 
 /** Everything here may vanish while it is read, and each kernel and file says so in its own way. */

@@ -1,69 +1,48 @@
-/** The native part as the published package carries it: unpacked once into a folder of the user's. */
+/** The native part as the published package carries it, unpacked once into a directory of the user. */
 
 import { programDirectories } from "../base/directories.ts";
+import { makePrivateDirectory, writeWhole } from "../base/files.ts";
+import { errorText } from "../base/log.ts";
 
 /** Files by their names: what `ffi/build.ts --package` writes for each platform. */
 export type NativeFiles = Record<string, { sha256: string; gzip: string }>;
 
 /**
- * Folders with the files of this platform, the best first, or why there is none: one may turn out to
- * be no place for programs, so another follows.
+ * Directories with the files of this platform, the best first, or the error that there is none: one may
+ * turn out to allow no programs, so another follows.
  */
 export async function* unpacked(env: Record<string, string>): AsyncGenerator<string | Error> {
   const { os, arch, target } = Deno.build;
   let files: NativeFiles;
   try {
-    // Computed, so that no one loads the module of a platform that is not theirs.
+    // Computed, so that no platform loads the module of another.
     const name = os === "linux" ? arch : os;
     ({ files } = await import(new URL(`../../ffi/build/package/${name}.ts`, import.meta.url).href));
   } catch (error) {
-    yield new Error(`this package has no native part for ${target}: ${reason(error)}`);
+    yield new Error(`this package has no native part for ${target}: ${errorText(error)}`);
     return;
   }
-  for (const place of programDirectories(env)) {
-    yield await unpack(files, place).catch((error) => new Error(reason(error)));
+  for (const directory of programDirectories(env)) {
+    yield await unpack(files, directory).catch((error) => new Error(errorText(error)));
   }
 }
 
 /**
- * The folder in `place` that has exactly these files; they are written where they are missing.
+ * The folder in `directory` that has exactly these files; missing ones are written.
  *
  * @throws {Error} If it cannot be written, or others could change it.
  */
-export async function unpack(files: NativeFiles, place: string): Promise<string> {
+export async function unpack(files: NativeFiles, directory: string): Promise<string> {
   const digests = Object.values(files).map(({ sha256 }) => sha256).join("\n");
-  const folder = `${place}/${await digest(new TextEncoder().encode(digests))}`;
-  for (const path of [place, folder]) await ensureOwn(path);
+  const folder = `${directory}/${await digest(new TextEncoder().encode(digests))}`;
+  for (const path of [directory, folder]) makePrivateDirectory(path);
   for (const [name, { sha256, gzip }] of Object.entries(files)) {
     const path = `${folder}/${name}`;
     if (await digestOf(path) === sha256) continue;
-    await writeWhole(path, await gunzip(gzip));
+    await writeWhole(path, await gunzip(gzip), 0o700);
     if (await digestOf(path) !== sha256) throw new Error(`${path} is not what was written there`);
   }
   return folder;
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-async function ensureOwn(path: string): Promise<void> {
-  await Deno.mkdir(path, { recursive: true, mode: 0o700 });
-  const { isDirectory, uid, mode } = await Deno.lstat(path);
-  if (!isDirectory || uid !== Deno.uid() || (mode! & 0o022) !== 0) {
-    throw new Error(`${path} is not a folder that only this user can change`);
-  }
-}
-
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const made = `${path}.${crypto.randomUUID()}`;
-  try {
-    await Deno.writeFile(made, bytes, { createNew: true, mode: 0o700 });
-    await Deno.rename(made, path);
-  } catch (error) {
-    await Deno.remove(made).catch(() => {});
-    throw error;
-  }
 }
 
 async function digestOf(path: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@
 import { decode, emptyWindow, type Upload } from "@service/core";
 import { uploadShape } from "@service/core/upload_schema";
 import { gunzip } from "../base/gzip.ts";
+import { errorText } from "../base/log.ts";
 import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
 import type { Spool, Spooled } from "./spool.ts";
@@ -169,7 +170,7 @@ async function post(
     }
     return { kind: "failed", answer, retryAfter_ms: retryAfter(response.headers) };
   } catch (error) {
-    return { kind: "failed", answer: error instanceof Error ? error.message : String(error) };
+    return { kind: "failed", answer: errorText(error) };
   } finally {
     clearTimeout(timer);
     stop.removeEventListener("abort", abort);

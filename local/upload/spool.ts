@@ -7,7 +7,9 @@
 import { decode, encodeUpload, mergeAll, type Upload } from "@service/core";
 import { MAX_INFLATED_BYTES, MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { uploadShape } from "@service/core/upload_schema";
+import { removeOldest, writeWhole } from "../base/files.ts";
 import { gunzip, gzip } from "../base/gzip.ts";
+import { errorText } from "../base/log.ts";
 
 /** One window in the spool. */
 export interface Spooled {
@@ -99,9 +101,9 @@ export class Spool {
       const name = `${rejected}/${entry.from_ns}-${entry.to_ns}`;
       try {
         await Deno.mkdir(rejected, { recursive: true, mode: 0o700 });
-        await Deno.writeFile(`${name}.json.gz`, await this.#body(entry), { mode: 0o600 });
-        await Deno.writeTextFile(`${name}.answer.json`, answer, { mode: 0o600 });
-        await removeOldest(rejected, this.#limit);
+        await writeWhole(`${name}.json.gz`, await this.#body(entry));
+        await writeWhole(`${name}.answer.json`, answer);
+        await removeOldest(rejected, { bytes: this.#limit });
       } catch (error) {
         this.#fail(error);
       }
@@ -115,7 +117,7 @@ export class Spool {
     if (this.size > 0) return;
     try {
       for await (const { name } of Deno.readDir(this.directory)) {
-        if (name !== "lock" && name !== "destination") return;
+        if (name !== "lock" && name !== "destination" && !name.endsWith(".tmp")) return;
       }
       await Deno.remove(this.directory, { recursive: true });
     } catch (error) {
@@ -139,11 +141,9 @@ export class Spool {
     const entry: Spooled = { from_ns, to_ns, bytes: body.length, sent: false };
     const path = this.#path(entry);
     try {
-      await Deno.writeFile(`${path}.tmp`, body, { mode: 0o600 });
-      await Deno.rename(`${path}.tmp`, path);
+      await writeWhole(path, body);
       return entry;
     } catch (error) {
-      await Deno.remove(`${path}.tmp`).catch(() => {});
       this.#fail(error);
       return { ...entry, held: body };
     }
@@ -216,8 +216,9 @@ export class Spool {
   #fail(error: unknown): void {
     if (this.#diskFailed) return;
     this.#diskFailed = true;
-    const why = error instanceof Error ? error.message : String(error);
-    this.#complain(`cannot keep windows in ${this.directory}, holding them in memory: ${why}`);
+    this.#complain(
+      `cannot keep windows in ${this.directory}, holding them in memory: ${errorText(error)}`,
+    );
   }
 }
 
@@ -246,17 +247,4 @@ async function leftovers(directory: string): Promise<Spooled[]> {
 
 function filePath(directory: string, { from_ns, to_ns, sent }: Spooled): string {
   return `${directory}/${from_ns}-${to_ns}.${sent ? "sent" : "new"}.json.gz`;
-}
-
-/** Removes the oldest files of `directory` until it holds at most `limit` bytes. */
-async function removeOldest(directory: string, limit: number): Promise<void> {
-  const names = (await Array.fromAsync(Deno.readDir(directory), ({ name }) => name)).sort();
-  const sizes = await Promise.all(
-    names.map(async (name) => (await Deno.stat(`${directory}/${name}`)).size),
-  );
-  let total = sizes.reduce((sum, size) => sum + size, 0);
-  for (let i = 0; total > limit; i++) {
-    await Deno.remove(`${directory}/${names[i]}`);
-    total -= sizes[i]!;
-  }
 }

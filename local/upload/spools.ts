@@ -1,5 +1,6 @@
 /** Upload of one run: its own spool, and what killed runs left on this machine for the same service. */
 
+import { writeWhole } from "../base/files.ts";
 import { Spool } from "./spool.ts";
 import { createUploader, type Uploader } from "./sender.ts";
 
@@ -47,7 +48,7 @@ async function claim(directory: string, destination: string): Promise<Deno.FsFil
     const file = await Deno.open(`${directory}/lock`, { create: true, write: true, mode: 0o600 });
     await file.lock(true);
     // Only now: a spool without a destination is nobody's to adopt.
-    await Deno.writeTextFile(`${directory}/destination`, destination, { mode: 0o600 });
+    await writeWhole(`${directory}/destination`, destination);
     return file;
   } catch {
     return undefined;

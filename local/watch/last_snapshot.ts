@@ -1,5 +1,7 @@
 /** The last snapshot of a run, which outlives it. */
 
+import { removeOldest, writeWhole } from "../base/files.ts";
+
 /** Where a last snapshot goes. */
 export interface SnapshotFileOptions {
   directory: string;
@@ -9,26 +11,13 @@ export interface SnapshotFileOptions {
 }
 
 /** Last snapshots that are kept. */
-const KEPT = 20;
+const KEPT = { files: 20, names: /^[0-9a-f]{12}\.json$/ };
 
-/** Writes the last payload of a run, whole or not at all, and removes the oldest of earlier runs. */
+/** Writes the last payload of a run, and removes the oldest of earlier runs. */
 export async function saveSnapshot(text: string, options: SnapshotFileOptions): Promise<void> {
-  const { directory, instance_id, file = `${directory}/${instance_id}.json` } = options;
-  if (options.file === undefined) {
-    await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
-  }
-  await Deno.writeTextFile(`${file}.tmp`, text, { mode: 0o600 });
-  await Deno.rename(`${file}.tmp`, file);
-  if (options.file === undefined) await removeOldest(directory);
-}
-
-async function removeOldest(directory: string): Promise<void> {
-  const snapshots: { path: string; time: number }[] = [];
-  for await (const { name } of Deno.readDir(directory)) {
-    if (!/^[0-9a-f]{12}\.json$/.test(name)) continue;
-    const path = `${directory}/${name}`;
-    snapshots.push({ path, time: (await Deno.stat(path)).mtime?.getTime() ?? 0 });
-  }
-  snapshots.sort((a, b) => b.time - a.time);
-  for (const { path } of snapshots.slice(KEPT)) await Deno.remove(path);
+  const { directory, instance_id, file } = options;
+  if (file !== undefined) return await writeWhole(file, text);
+  await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
+  await writeWhole(`${directory}/${instance_id}.json`, text);
+  await removeOldest(directory, KEPT);
 }

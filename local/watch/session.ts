@@ -12,7 +12,7 @@ import { containerId, instanceTags } from "./instance_tags.ts";
 import type { Listener } from "../serve/listener.ts";
 import { openSegmentAsk } from "../base/native.ts";
 import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
-import { oomKills } from "../base/oom_kills.ts";
+import { oomKills } from "../base/proc_files.ts";
 import { createProcessSource } from "../sources/proc/processes.ts";
 import { createPrometheusSource } from "../sources/prometheus/source.ts";
 import { holdDirectories } from "../sources/activity/directories.ts";

@@ -1,6 +1,8 @@
 /** Where an instance's processes leave their segments, and the end of what earlier ones left there. */
 
 import { isListable } from "../../base/directories.ts";
+import { makePrivateDirectory } from "../../base/files.ts";
+import { errorText } from "../../base/log.ts";
 import { SegmentFile } from "./file.ts";
 
 /** Names of segments: pid, start, and a number where another has the same. */
@@ -29,14 +31,14 @@ export function holdDirectories(directories: readonly string[]): HeldDirectories
       if (!isListable(path)) {
         throw new TypeError(`Cannot use ${path}: must have no ":" in its name`);
       }
-      makePrivate(parent(path));
-      makePrivate(path);
+      makePrivateDirectory(parent(path));
+      makePrivateDirectory(path);
       const lock = Deno.openSync(`${path}/${LOCK}`, { create: true, write: true, mode: 0o600 });
       held.push({ path, lock });
       lock.tryLockSync(true);
       sweep(parent(path), path);
     } catch (error) {
-      faults.push(error instanceof Error ? error.message : String(error));
+      faults.push(errorText(error));
     }
   }
   return {
@@ -55,13 +57,6 @@ export function holdDirectories(directories: readonly string[]): HeldDirectories
 
 function parent(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
-}
-
-function makePrivate(path: string): void {
-  Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
-  const { isDirectory, uid, mode } = Deno.lstatSync(path);
-  if (isDirectory && uid === Deno.uid() && !((mode ?? 0) & 0o022)) return;
-  throw new TypeError(`Cannot use ${path}: must be a directory of ours alone`);
 }
 
 /** By locks and never by pids: those may be of other namespaces, or used again. */

@@ -53,7 +53,7 @@ Deno.test("a directory that others can write to is not used", async () => {
   Deno.chmodSync(`${directory.path}/segments`, 0o777);
   using held = holdDirectories([`${directory.path}/segments/0123456789ab`]);
   assert.deepEqual(held.paths, []);
-  assert.match(held.faults[0]!, /must be a directory of ours alone/);
+  assert.match(held.faults[0]!, /must be a directory that only this user can change/);
 });
 
 Deno.test("a directory that the workload cannot be told of is not used", async () => {

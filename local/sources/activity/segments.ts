@@ -1,5 +1,6 @@
 /** All segments of a run: found, read, and removed once their process is gone. */
 
+import { errorText } from "../../base/log.ts";
 import { SEGMENT_NAME } from "./directories.ts";
 import type { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";
@@ -136,7 +137,7 @@ export class Segments implements Disposable {
       if (error instanceof Deno.errors.NotFound) return;
       this.#done.add(path);
       this.#refused++;
-      this.#options.refused(path, error instanceof Error ? error.message : String(error));
+      this.#options.refused(path, errorText(error));
     }
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
-import { oomKills } from "./oom_kills.ts";
+import { oomKills } from "./proc_files.ts";
 
 Deno.test("the kernel's count is read where it tells one", async () => {
   await using directory = await temporaryDirectory();
