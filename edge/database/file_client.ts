@@ -3,6 +3,7 @@
 import type { Client, Config, InArgs, InStatement, InValue, ResultSet, Row } from "@libsql/client";
 import { LibsqlBatchError, LibsqlError } from "@libsql/client/web";
 import Connection from "libsql";
+import { Lru } from "@service/core/lru";
 
 /** What is used of a client. */
 export type UsedClient = Pick<Client, "execute" | "batch" | "close">;
@@ -12,7 +13,7 @@ interface Prepared {
   givesRows: boolean;
 }
 
-/** Few statements are used over and over; where there are more, all are prepared again. */
+/** Statements that stay prepared: few are used over and over. */
 const MAX_PREPARED = 200;
 
 const BEGIN = {
@@ -35,7 +36,7 @@ export function createFileClient(config: Config): UsedClient {
 
 class FileClient {
   readonly #connection: Connection.Database;
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new Lru<string, Prepared>({ max: MAX_PREPARED });
 
   constructor({ url, timeout }: Config) {
     try {
@@ -78,7 +79,6 @@ class FileClient {
   #prepare(sql: string): Prepared {
     let prepared = this.#prepared.get(sql);
     if (!prepared) {
-      if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear();
       this.#prepared.set(sql, prepared = prepare(this.#connection, sql));
     }
     return prepared;

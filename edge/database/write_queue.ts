@@ -2,6 +2,7 @@
 
 import type { InStatement, ResultSet } from "@libsql/client";
 import { LibsqlBatchError } from "@libsql/client/web";
+import { yieldToEventLoop } from "@service/core/yield";
 
 /** Does statements all or none. */
 type Batch = (statements: InStatement[]) => Promise<ResultSet[]>;
@@ -45,7 +46,7 @@ export class WriteQueue {
     this.#busy = true;
     while (this.#waiting.length > 0) {
       // Requests that are ready to write join.
-      await new Promise((resolve) => setTimeout(resolve));
+      await yieldToEventLoop();
       await this.#writeTogether(this.#waiting.splice(0, MAX_GROUP));
     }
     this.#busy = false;

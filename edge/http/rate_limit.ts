@@ -1,3 +1,5 @@
+import { Lru } from "@service/core/lru";
+
 /** How often something may be done. */
 export interface RateLimitOptions {
   per_second: number;
@@ -20,7 +22,7 @@ export class RateLimit {
   readonly per_second: number;
   readonly burst: number;
   readonly #now_ms: () => number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Lru<string, Bucket>({ max: MAX_BUCKETS });
 
   /** For the rate given. */
   constructor({ per_second, now_ms }: RateLimitOptions) {
@@ -42,10 +44,7 @@ export class RateLimit {
   #filled(key: string): Bucket {
     const now_ms = this.#now_ms();
     let bucket = this.#buckets.get(key);
-    if (!bucket) {
-      if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.clear();
-      this.#buckets.set(key, bucket = { tokens: this.burst, at_ms: now_ms });
-    }
+    if (!bucket) this.#buckets.set(key, bucket = { tokens: this.burst, at_ms: now_ms });
     const seconds = Math.max(0, now_ms - bucket.at_ms) / 1000;
     bucket.tokens = Math.min(this.burst, bucket.tokens + seconds * this.per_second);
     bucket.at_ms = now_ms;

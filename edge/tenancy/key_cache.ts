@@ -1,3 +1,4 @@
+import { Lru } from "@service/core/lru";
 import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import type { Place } from "../database/databases.ts";
@@ -37,7 +38,7 @@ interface StoredKey extends KnownKey {
 export class KeyCache {
   readonly #db: Database;
   readonly #now_ns: () => bigint;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Lru<string, Known>({ max: MAX_KNOWN });
   readonly #used = new Map<string, bigint>();
 
   /** Over the database of projects and keys. */
@@ -78,7 +79,6 @@ export class KeyCache {
     const age_ns = known ? now_ns - known.since_ns : -1n;
     if (known && age_ns >= 0n && age_ns < KNOWN_FOR_NS) return known.found;
     const found = findKey(this.#db, prefix);
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(prefix, { since_ns: now_ns, found });
     // Only what was found is kept: guesses leave nothing behind.
     const drop = () => {

@@ -1,6 +1,7 @@
 /** What a project may have, and the refusals of what is more. */
 
 import type { Window } from "@service/core";
+import { Lru } from "@service/core/lru";
 import { refuse } from "@service/core/problem";
 import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
@@ -52,8 +53,8 @@ interface Counted {
  */
 export class InstanceRoom {
   readonly #now_ns: () => bigint;
-  readonly #seen = new Set<string>();
-  readonly #counted = new Map<bigint, Counted>();
+  readonly #seen = new Lru<string, true>({ max: MAX_SEEN });
+  readonly #counted = new Lru<bigint, Counted>({ max: MAX_SEEN });
 
   /** With the time, epoch nanoseconds. */
   constructor(now_ns: () => bigint) {
@@ -71,12 +72,11 @@ export class InstanceRoom {
     { max_instances }: Limits,
   ): Promise<void> {
     const seen = `${project.id} ${instance_id}`;
-    if (this.#seen.has(seen)) return;
+    if (this.#seen.get(seen)) return;
     const name = { project: project.id, instance_id };
     const { rows: [known] } = await db.query(statement(IS_KNOWN, name));
     if (!known) await this.#expectOneMore(db, { project: project.id, max_instances });
-    if (this.#seen.size >= MAX_SEEN) this.#seen.clear();
-    this.#seen.add(seen);
+    this.#seen.set(seen, true);
   }
 
   async #expectOneMore(
@@ -89,7 +89,6 @@ export class InstanceRoom {
     if (!counted || isFull || age_ns < 0n || age_ns >= COUNTED_FOR_NS) {
       const { rows } = await db.query(statement(COUNT, { project, max_instances }));
       counted = { instances: Number(rows[0]!.instances), since_ns: this.#now_ns() };
-      if (this.#counted.size >= MAX_SEEN) this.#counted.clear();
       this.#counted.set(project, counted);
     }
     if (counted.instances >= max_instances) {

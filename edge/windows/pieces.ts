@@ -1,5 +1,6 @@
 import { absorb, decode, emptyWindow, encode, type Window } from "@service/core";
 import type { Row } from "../database/database.ts";
+import { yieldToEventLoop } from "@service/core/yield";
 import { gapsIn, type Stretch } from "./gaps.ts";
 import { type Layout, unpackLayout } from "../format/dictionary.ts";
 import type { KnownLayout } from "./dictionaries.ts";
@@ -45,7 +46,7 @@ export async function mergePieces(
   const layouts = new Map<unknown, Layout>();
   const stretches: Stretch[] = [];
   for (const [i, row] of rows.entries()) {
-    if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await othersTurn();
+    if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await yieldToEventLoop();
     if (row.layout_body) layouts.set(row.layout, layoutOf(row, known));
     const layout = layouts.get(row.layout) ?? null;
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
@@ -75,8 +76,4 @@ function join(stretches: Stretch[], next: Stretch): void {
   const last = stretches.at(-1);
   if (last && last.to_ns >= next.from_ns) last.to_ns = next.to_ns;
   else stretches.push({ ...next });
-}
-
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
 }

@@ -1,5 +1,7 @@
 /** Pacing: long work yields to the event loop, so that HTTP requests meanwhile are answered soon. */
 
+import { yieldToEventLoop } from "@service/core/yield";
+
 /** How long work may hold the event loop. */
 const LIMIT_MS = 2;
 
@@ -15,9 +17,4 @@ export function createPace(limit_ms = LIMIT_MS): Pace {
       resumed_ms = performance.now();
     });
   };
-}
-
-function yieldToEventLoop(): Promise<void> {
-  // Not setImmediate: in a loop of it, requests were seen to wait for a tenth of a second.
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
