@@ -186,9 +186,8 @@ static bool start_thread(void) {
 
 /* Calls no source, and waits no longer than it may: another thread may hold what their libraries need. */
 static void on_exit_of_process(void) {
-    if (getpid() != owner) return;
+    if (getpid() != owner || atomic_exchange(&shutting_down, true)) return;
     uint64_t until = now_ms() + EXIT_MS;
-    atomic_store(&shutting_down, true);
     segment_ring();
     for (uint64_t now = now_ms(); !atomic_load(&shut_down) && now < until; now = now_ms()) {
         uint64_t rest = until - now;
@@ -251,8 +250,10 @@ static bool add_source(uint32_t row) {
     pthread_mutex_lock(&lock);
     atomic_store(&started[row], true);
     set_state(row, SEGMENT_CAPTURING, NULL);
-    if (!is_running && (is_running = start_thread())) atexit(on_exit_of_process);
-    if (!is_running) atomic_store(&started[row], false);
+    if (!is_running) is_running = start_thread();
+    /* With every source: handlers run in reverse, and this one is to come before any library's own. */
+    if (is_running) atexit(on_exit_of_process);
+    else atomic_store(&started[row], false);
     bool added = is_running;
     pthread_mutex_unlock(&lock);
     segment_ring();

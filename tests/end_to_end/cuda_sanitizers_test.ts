@@ -2,7 +2,12 @@
 
 import assert from "node:assert/strict";
 import { canWatch, compiler, type Sanitizer } from "../doubles/cuda/build.ts";
-import { assertExact, runScenario, type ScenarioOptions } from "../doubles/cuda/harness.ts";
+import {
+  assertExact,
+  runScenario,
+  SANITIZER_ENVIRONMENT,
+  type ScenarioOptions,
+} from "../doubles/cuda/harness.ts";
 
 interface Watched extends ScenarioOptions {
   scenario: string;
@@ -42,12 +47,6 @@ const WATCHED: Watched[] = [
   { scenario: "lost", notThread: true },
 ];
 
-/** What a workload leaves allocated is its own matter; forks are what we look at; ends are not to wait. */
-const ENVIRONMENT = {
-  ASAN_OPTIONS: "detect_leaks=0",
-  TSAN_OPTIONS: "die_after_fork=0:atexit_sleep_ms=0",
-};
-
 for (const sanitizer of ["address,undefined", "thread"] as const) {
   const ignore = Deno.build.os !== "linux" || !compiler || !await canWatch(sanitizer);
   if (ignore) {
@@ -67,7 +66,7 @@ for (const sanitizer of ["address,undefined", "thread"] as const) {
 }
 
 async function holds({ scenario, loses, ...options }: Watched, sanitizer: Sanitizer) {
-  const env = { ...options.env, ...ENVIRONMENT };
+  const env = { ...options.env, ...SANITIZER_ENVIRONMENT };
   const { status, payload, books } = await runScenario(scenario, { ...options, env, sanitizer });
   assert.equal(status.code, 0, scenario);
   if (!loses) assertExact(payload, books);

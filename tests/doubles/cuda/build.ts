@@ -5,6 +5,7 @@ import { command } from "../../command.ts";
 
 const FFI = new URL("../../../ffi/", import.meta.url).pathname;
 const HERE = new URL("./", import.meta.url).pathname;
+const TOY = new URL("../toy/", import.meta.url).pathname;
 const FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
 const SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"];
 
@@ -34,12 +35,22 @@ export function workload(sanitizer?: Sanitizer): Promise<string> {
   });
 }
 
-/** Path of our own library, watched by a sanitizer: for a workload that is watched by it too. */
-export function watchedLibrary(sanitizer: Sanitizer): Promise<string> {
-  return once("libservice.so", [folderOf(sanitizer)], async (path) => {
+/** How our own library is built for tests. */
+export interface LibraryOptions {
+  /** Watches it: for a workload that is watched by it too. */
+  sanitizer?: Sanitizer;
+  /** With the toy as a second row in its table of sources. */
+  toy?: boolean;
+}
+
+/** Path of our own library. */
+export function testedLibrary({ sanitizer, toy }: LibraryOptions): Promise<string> {
+  return once("libservice.so", [folderOf(sanitizer), toy ? "toy" : "own"], async (path) => {
     const { sources } = PRODUCTS["libservice.so"]!;
+    const files = sources.filter((name) => !toy || name !== "sources.c").map((name) => FFI + name);
+    if (toy) files.push(`${TOY}sources.c`, `${TOY}toy.c`);
     // Warnings are for the build to find; the sanitizers have some of their own.
-    await compile(path, sources.map((name) => FFI + name), [
+    await compile(path, files, [
       ...[...SHARED, ...watchedBy(sanitizer), "-w", "-include", `${FFI}glibc.h`],
       ...["-Wl,-Bsymbolic", "-Wl,-z,nodelete"],
     ]);

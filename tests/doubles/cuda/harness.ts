@@ -4,10 +4,19 @@ import assert from "node:assert/strict";
 import { decode, type Signals, signals } from "@service/core";
 import { temporaryDirectory } from "../../temporary_directory.ts";
 import { type Run, startRun } from "../../stack.ts";
-import { libraries, type Sanitizer, type Toolkit, watchedLibrary, workload } from "./build.ts";
+import { libraries, type Sanitizer, testedLibrary, type Toolkit, workload } from "./build.ts";
 
 /** No scenario takes longer, or it hangs. */
 const PATIENCE_MS = 20_000;
+
+/**
+ * Settings of the sanitizers: what a workload leaves allocated is its own matter, forks are what is
+ * tested, and ends are not to wait.
+ */
+export const SANITIZER_ENVIRONMENT: Record<string, string> = {
+  ASAN_OPTIONS: "detect_leaks=0",
+  TSAN_OPTIONS: "die_after_fork=0:atexit_sleep_ms=0",
+};
 
 export interface ScenarioOptions {
   /** Whose CUPTI is there; `null`: none. */
@@ -20,6 +29,8 @@ export interface ScenarioOptions {
   wrapper?: string[];
   /** Watches the workload, the fakes and our library. */
   sanitizer?: Sanitizer;
+  /** Our library has the toy as a second source. */
+  toy?: boolean;
   /** Runs beside it; {@linkcode Scene.openGate} lets the workload go on. */
   during?: (scene: Scene) => Promise<void>;
 }
@@ -49,10 +60,13 @@ export interface Outcome {
 /** Runs a scenario to its end; asserts that nothing was said, violated or left behind. */
 export async function runScenario(name: string, options: ScenarioOptions = {}): Promise<Outcome> {
   await using directory = await temporaryDirectory();
-  const { toolkit = "13.0", during, sanitizer } = options;
+  const { toolkit = "13.0", during, sanitizer, toy } = options;
   const at = (file: string) => `${directory.path}/${file}`;
   const command = [...options.wrapper ?? [], await workload(sanitizer), name];
-  if (sanitizer) command.unshift("env", `CUDA_INJECTION64_PATH=${await watchedLibrary(sanitizer)}`);
+  if (sanitizer || toy) {
+    const library = await testedLibrary({ sanitizer, toy });
+    command.unshift("env", `CUDA_INJECTION64_PATH=${library}`);
+  }
   await using run = startRun(command, {
     directory: directory.path,
     flags: ["--listen-port", "0", ...options.flags ?? []],
@@ -138,6 +152,11 @@ const COMPARED: Record<string, boolean> = {
   cuda_dropped_records_total: true,
   cuda_invalid_records_total: true,
   cuda_unidentified_graphs_total: true,
+  toy_kernels_nanoseconds: false,
+  toy_kernel_duration_nanoseconds: false,
+  toy_memcpy_nanoseconds: false,
+  toy_memcpy_bytes: false,
+  toy_dropped_records_total: false,
 };
 
 /** What the payload has of one process, as its books have it. */

@@ -211,6 +211,10 @@ void expect(const char *metric, const char *frame, uint64_t a, uint64_t b) {
     book(metric, frame, device, a, b);
 }
 
+void expect_on(int of, const char *metric, const char *frame, uint64_t a, uint64_t b) {
+    book(metric, frame, of, a, b);
+}
+
 void expect_process(const char *metric, uint64_t a) { book(metric, "", -1, a, 0); }
 
 void expect_busy(struct span span) {
@@ -302,7 +306,7 @@ int main(int count, char **words) {
     const char *name = count == 2 ? words[1] : "";
     if (!run_in(work_scenarios, name, &result) && !run_in(graph_scenarios, name, &result) &&
         !run_in(process_scenarios, name, &result) && !run_in(tool_scenarios, name, &result) &&
-        !run_in(load_scenarios, name, &result)) {
+        !run_in(load_scenarios, name, &result) && !run_in(source_scenarios, name, &result)) {
         fprintf(stderr, "workload: no scenario %s\n", name);
     }
     return result;

@@ -77,6 +77,8 @@ void *symbol_function(int symbol);
 
 /* The books. `frame` may be "". Not for several threads at once. */
 void expect(const char *metric, const char *frame, uint64_t a, uint64_t b);
+/* Of a device that is not CUDA's; -1: of none. */
+void expect_on(int device, const char *metric, const char *frame, uint64_t a, uint64_t b);
 /* Of no device. */
 void expect_process(const char *metric, uint64_t a);
 void expect_busy(struct span span);
@@ -95,6 +97,6 @@ struct scenario {
     int (*run)(void);
 };
 extern const struct scenario work_scenarios[], graph_scenarios[], process_scenarios[], tool_scenarios[],
-    load_scenarios[];
+    load_scenarios[], source_scenarios[];
 
 #endif

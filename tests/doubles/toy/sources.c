@@ -1,0 +1,5 @@
+/* The table of sources of the library for tests: the product's one and the toy. */
+#include "../../../ffi/cuda/source.h"
+#include "toy.h"
+
+const struct activity_source *const activity_sources[ACTIVITY_SOURCES] = {&cuda_source, &toy_source};

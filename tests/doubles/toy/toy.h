@@ -1,0 +1,9 @@
+/* A vendor without a device: it records what the workload tells it to. */
+#ifndef TOY_H
+#define TOY_H
+
+#include "../../../ffi/activity/source.h"
+
+extern const struct activity_source toy_source;
+
+#endif
