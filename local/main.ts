@@ -4,7 +4,7 @@ import denoJson from "../deno.json" with { type: "json" };
 import { createClock } from "./base/clock.ts";
 import { guardProcess } from "./base/guard.ts";
 import { errorText, log } from "./base/log.ts";
-import { HELP, readOptions } from "./launch/options.ts";
+import { helpText, readOptions } from "./launch/options.ts";
 import { planRun, type Run, runSupervised } from "./launch/run.ts";
 import { dieBy } from "./launch/supervisor.ts";
 import { INSTANCE_VARIABLE } from "./plan.ts";
@@ -26,7 +26,7 @@ function readRun(
   try {
     const request = readOptions(args, env);
     if ("run" in request) return planRun(request.run, { env, start_ns });
-    console.log(request.print === "help" ? HELP.trimEnd() : `service-run ${denoJson.version}`);
+    console.log(request.print === "help" ? helpText() : `service-run ${denoJson.version}`);
     Deno.exit(0);
   } catch (error) {
     log(errorText(error));

@@ -1,100 +1,154 @@
-/** What the command line and the environment ask for. */
+/** Options of a run: each flag, its variable and its text of help in one row. */
 
 import { parseArgs } from "node:util";
 import { DEFAULT_HOST } from "../serve/listener.ts";
 
-/** How one run was asked for. */
-export interface Options {
-  /** The workload, byte for byte. */
-  command: string[];
-  listenHost: string;
-  listenPort: number;
-  /** Whether the port was asked for, so that no other will do. */
-  portNamed: boolean;
-  metricsPort?: number;
-  metricsUrl?: string;
-  cudaGraphTrace: "graph" | "node";
-  /** Tags of the instance from `--tag`. */
-  tags: Record<string, string>;
+/** A flag or a variable, as it is listed in `--help` and in the README. */
+export interface ListedOption {
+  /** The flag and its value; absent for a variable without a flag. */
+  flag?: string;
+  /** Absent for a flag without a variable. */
+  variable?: string;
+  help: string;
 }
 
-/** What to do: run a workload, or print a text and leave. */
+/** The texts that were given for a flag, and the name of the flag or variable that gave them. */
+interface Given {
+  texts: readonly string[];
+  name: string;
+}
+
+/** A flag with a value, and the option that it becomes. */
+interface Flag<T> extends ListedOption {
+  flag: string;
+  variable: string;
+  read(given: Given): T;
+}
+
+const FLAGS = {
+  listenHost: {
+    flag: "--listen-host <address>",
+    variable: "SERVICE_LISTEN_HOST",
+    help: "address to serve on (127.0.0.1)",
+    read: ({ texts }) => texts.at(-1) ?? DEFAULT_HOST,
+  },
+  listenPort: {
+    flag: "--listen-port <port>",
+    variable: "SERVICE_LISTEN_PORT",
+    help: "port to serve on (18259); 0 takes any free one",
+    read: (given) => port(given, 0),
+  },
+  tags: {
+    flag: "--tag <key>=<value>",
+    variable: "SERVICE_TAG_<KEY>",
+    help: "tag of the run; repeatable",
+    read: ({ texts }) => Object.fromEntries(texts.map(tag)),
+  },
+  metricsPort: {
+    flag: "--metrics-port <port>",
+    variable: "SERVICE_METRICS_PORT",
+    help: "port of the engine's Prometheus metrics",
+    read: (given) => port(given, 1),
+  },
+  metricsUrl: {
+    flag: "--metrics-url <url>",
+    variable: "SERVICE_METRICS_URL",
+    help: "URL of Prometheus metrics to read instead",
+    read: httpUrl,
+  },
+  cudaGraphTrace: {
+    flag: "--cuda-graph-trace graph|node",
+    variable: "SERVICE_CUDA_GRAPH_TRACE",
+    help: "time CUDA graphs as a whole, or by node (graph)",
+    read: graphTrace,
+  },
+} satisfies Record<string, Flag<unknown>>;
+
+/** Variables without a flag; the watcher reads them. */
+const VARIABLES: readonly ListedOption[] = [
+  { variable: "SERVICE_API_KEY", help: "key of the hosted API: uploads the measurements" },
+  { variable: "SERVICE_API_BASE", help: "URL of the hosted API" },
+  { variable: "SERVICE_SNAPSHOT_FILE", help: "file for the last document" },
+  { variable: "SERVICE_DEBUG=1", help: "print the instance and the URL on stderr" },
+];
+
+/** Flags that print a text in place of a run. */
+const PRINTED: readonly ListedOption[] = [
+  { flag: "--version", help: "print the version" },
+  { flag: "--help", help: "print this text" },
+];
+
+/** All flags and variables, in the order in which they are listed. */
+export const LISTED: readonly ListedOption[] = [...Object.values(FLAGS), ...VARIABLES, ...PRINTED];
+
+/** The options of one run; those that are `undefined` were not given. */
+export type Options =
+  & {
+    /** The workload, byte for byte. */
+    command: string[];
+  }
+  & { [Name in keyof typeof FLAGS]: ReturnType<(typeof FLAGS)[Name]["read"]> };
+
+/** A request: to run a workload, or to print a text and leave. */
 export type Request = { run: Options } | { print: "help" | "version" };
 
-/** A mistake on the command line or in the environment: say it, and exit with 2. */
+/** A mistake on the command line or in the environment; the exit code for it is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+const USAGE = "service-run [flags] [--] <command> [arguments]";
+
 /** Text of `--help`. */
-export const HELP = `Usage: service-run [flags] [--] <command> [arguments]
+export function helpText(): string {
+  const rows = LISTED.map(({ flag = "", variable = "", help }) =>
+    `  ${flag.padEnd(30)} ${variable.padEnd(25)} ${help}`
+  );
+  return `Usage: ${USAGE}
 
-Runs the command unmodified, measures it from the side and serves what it measured at
+Runs the command unmodified, measures it from the side and serves the measurements at
 http://127.0.0.1:18259/signals while it runs. With SERVICE_API_KEY and SERVICE_API_BASE
-set, also uploads it.
+set, also uploads them.
 
-Flags                            Environment
-  --listen-host <address>        SERVICE_LISTEN_HOST       where to serve (127.0.0.1)
-  --listen-port <port>           SERVICE_LISTEN_PORT       (18259; 0: any free one)
-  --metrics-port <port>          SERVICE_METRICS_PORT      the engine's Prometheus port
-  --metrics-url <url>            SERVICE_METRICS_URL       the engine's Prometheus endpoint
-  --cuda-graph-trace graph|node  SERVICE_CUDA_GRAPH_TRACE  granularity of CUDA graphs (graph)
-  --tag <key>=<value>            SERVICE_TAG_<KEY>         a tag of the instance; repeatable
-  --version                                                print the version
-  --help                                                   print this
-
-Environment only: SERVICE_API_KEY, SERVICE_API_BASE, SERVICE_SNAPSHOT_FILE, SERVICE_DEBUG=1.
-`;
-
-const FLAGS = {
-  "listen-host": { type: "string" },
-  "listen-port": { type: "string" },
-  "metrics-port": { type: "string" },
-  "metrics-url": { type: "string" },
-  "cuda-graph-trace": { type: "string" },
-  tag: { type: "string", multiple: true },
-  version: { type: "boolean" },
-  help: { type: "boolean" },
-} as const;
+${"Flag".padEnd(32)} Environment
+${rows.join("\n")}`;
+}
 
 /**
- * What `args` (flags, then the command) and the environment ask for; a flag wins over its variable.
+ * The request in `args` (flags, then the command) and the environment; a flag wins over its variable.
  *
  * @throws {UsageError} If a flag is not known, a value is not allowed, or there is no command.
  */
 export function readOptions(args: string[], env: Record<string, string>): Request {
-  const { flags, command } = split(args);
-  if (flags.help) return { print: "help" };
-  if (flags.version) return { print: "version" };
-  if (command.length === 0) {
-    throw new UsageError("no command to run: service-run [flags] [--] <command> [arguments]");
-  }
-  /** Flag or twin, and the name that a message calls it by. */
-  const given = (flag: Exclude<keyof typeof flags, "tag" | "version" | "help">) => {
-    const twin = `SERVICE_${flag.toUpperCase().replaceAll("-", "_")}`;
-    const text = flags[flag] ?? (env[twin] || undefined);
-    return { text, name: flags[flag] === undefined ? twin : `--${flag}` };
-  };
-  const listenPort = port(given("listen-port"), 0);
-  return {
-    run: {
-      command,
-      listenHost: given("listen-host").text ?? DEFAULT_HOST,
-      listenPort: listenPort ?? 18259,
-      portNamed: listenPort !== undefined,
-      metricsPort: port(given("metrics-port"), 1),
-      metricsUrl: httpUrl(given("metrics-url")),
-      cudaGraphTrace: graphTrace(given("cuda-graph-trace")),
-      tags: Object.fromEntries((flags.tag ?? []).map(tag)),
-    },
-  };
+  const { values, command } = split(args);
+  if (values.help) return { print: "help" };
+  if (values.version) return { print: "version" };
+  if (command.length === 0) throw new UsageError(`no command to run: ${USAGE}`);
+  const options = Object.entries(FLAGS).map(([option, { flag, variable, read }]) => {
+    const texts = values[nameOf(flag)];
+    const inherited = env[variable] ? [env[variable]] : [];
+    return [
+      option,
+      Array.isArray(texts)
+        ? read({ texts: texts.map(String), name: `--${nameOf(flag)}` })
+        : read({ texts: inherited, name: variable }),
+    ];
+  });
+  return { run: { command, ...Object.fromEntries(options) } };
 }
 
 /** Flags end at `--` or at the first word that is none: there the command starts. */
 function split(args: string[]) {
+  const flags = LISTED.flatMap(({ flag, variable }) => flag ? [{ flag, variable }] : []);
+  const options = Object.fromEntries(flags.map(({ flag, variable }) => [
+    nameOf(flag),
+    variable
+      ? { type: "string" as const, multiple: true }
+      : { type: "boolean" as const, multiple: false },
+  ]));
   const { tokens } = parseArgs({
     args,
-    options: FLAGS,
+    options,
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -102,21 +156,22 @@ function split(args: string[]) {
   const end = tokens.find(({ kind }) => kind !== "option");
   const at = end?.index ?? args.length;
   try {
-    const { values } = parseArgs({ args: args.slice(0, at), options: FLAGS });
-    return { flags: values, command: args.slice(end?.kind === "option-terminator" ? at + 1 : at) };
+    const { values } = parseArgs({ args: args.slice(0, at), options });
+    return { values, command: args.slice(end?.kind === "option-terminator" ? at + 1 : at) };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    const known = Object.keys(FLAGS).map((name) => `--${name}`).join(", ");
+    const known = flags.map(({ flag }) => `--${nameOf(flag)}`).join(", ");
     throw new UsageError(`${error.message.split(/\. |\n/)[0]}; flags are ${known}`);
   }
 }
 
-interface Given {
-  text: string | undefined;
-  name: string;
+/** The name of a flag without its dashes and its value. */
+function nameOf(flag: string): string {
+  return flag.slice(2).split(" ")[0]!;
 }
 
-function port({ text, name }: Given, min: number): number | undefined {
+function port({ texts, name }: Given, min: number): number | undefined {
+  const text = texts.at(-1);
   if (text === undefined) return undefined;
   const number = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   if (number < min || number > 65535) {
@@ -127,7 +182,8 @@ function port({ text, name }: Given, min: number): number | undefined {
   return number;
 }
 
-function httpUrl({ text, name }: Given): string | undefined {
+function httpUrl({ texts, name }: Given): string | undefined {
+  const text = texts.at(-1);
   if (text === undefined) return undefined;
   if (!/^https?:$/.test(URL.parse(text)?.protocol ?? "")) {
     throw new UsageError(`${name} must be an http:// or https:// URL: got ${JSON.stringify(text)}`);
@@ -135,7 +191,8 @@ function httpUrl({ text, name }: Given): string | undefined {
   return text;
 }
 
-function graphTrace({ text = "graph", name }: Given): "graph" | "node" {
+function graphTrace({ texts, name }: Given): "graph" | "node" {
+  const text = texts.at(-1) ?? "graph";
   if (text !== "graph" && text !== "node") {
     throw new UsageError(`${name} must be graph or node: got ${JSON.stringify(text)}`);
   }

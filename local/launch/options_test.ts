@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Options, readOptions, UsageError } from "./options.ts";
+import { helpText, LISTED, type Options, readOptions, UsageError } from "./options.ts";
 
 function options(args: string[], env: Record<string, string> = {}): Options {
   const request = readOptions(args, env);
@@ -15,17 +15,12 @@ Deno.test("the command starts at the first word that is no flag, and passes byte
   assert.deepEqual(options(["--", "--version"]).command, ["--version"]);
 });
 
-Deno.test("without flags the endpoint is on loopback, port 18259, and the graph mode is graph", () => {
-  assert.deepEqual(options(["true"]), {
-    command: ["true"],
-    listenHost: "127.0.0.1",
-    listenPort: 18259,
-    portNamed: false,
-    metricsPort: undefined,
-    metricsUrl: undefined,
-    cudaGraphTrace: "graph",
-    tags: {},
-  });
+Deno.test("without flags the endpoint is on loopback, no port is named, and the graph mode is graph", () => {
+  const { listenHost, listenPort, metricsPort, metricsUrl, cudaGraphTrace, tags } = options([
+    "true",
+  ]);
+  assert.deepEqual([listenHost, cudaGraphTrace, tags], ["127.0.0.1", "graph", {}]);
+  assert.deepEqual([listenPort, metricsPort, metricsUrl], [undefined, undefined, undefined]);
 });
 
 Deno.test("every flag has a twin in the environment, and the flag wins", () => {
@@ -36,19 +31,19 @@ Deno.test("every flag has a twin in the environment, and the flag wins", () => {
     SERVICE_METRICS_URL: "http://localhost:8000/metrics",
     SERVICE_CUDA_GRAPH_TRACE: "node",
   };
-  const { listenHost, listenPort, portNamed, metricsPort, metricsUrl, cudaGraphTrace } = options(
+  const { listenHost, listenPort, metricsPort, metricsUrl, cudaGraphTrace } = options(
     ["true"],
     env,
   );
   assert.deepEqual(
-    [listenHost, listenPort, portNamed, metricsPort, metricsUrl, cudaGraphTrace],
-    ["0.0.0.0", 1234, true, 8000, "http://localhost:8000/metrics", "node"],
+    [listenHost, listenPort, metricsPort, metricsUrl, cudaGraphTrace],
+    ["0.0.0.0", 1234, 8000, "http://localhost:8000/metrics", "node"],
   );
   assert.equal(options(["--listen-port", "99", "true"], env).listenPort, 99);
 });
 
 Deno.test("an empty variable is one that was not set", () => {
-  assert.equal(options(["true"], { SERVICE_LISTEN_PORT: "" }).listenPort, 18259);
+  assert.equal(options(["true"], { SERVICE_LISTEN_PORT: "" }).listenPort, undefined);
 });
 
 Deno.test("tags may hold equals signs and come many times", () => {
@@ -58,6 +53,21 @@ Deno.test("tags may hold equals signs and come many times", () => {
 Deno.test("--help and --version win over everything else that is well formed", () => {
   assert.deepEqual(readOptions(["--help"], {}), { print: "help" });
   assert.deepEqual(readOptions(["--version", "true"], {}), { print: "version" });
+});
+
+Deno.test("--help lists each flag and each variable once", () => {
+  const lines = helpText().split("\n");
+  for (const { flag, variable, help } of LISTED) {
+    const matching = lines.filter((line) =>
+      [flag, variable, help].every((part) => line.includes(part ?? ""))
+    );
+    assert.equal(matching.length, 1, help);
+  }
+});
+
+Deno.test("of a flag given twice the last counts, and SERVICE_TAG is no twin of --tag", () => {
+  assert.equal(options(["--listen-host", "a", "--listen-host", "b", "true"]).listenHost, "b");
+  assert.deepEqual(options(["true"], { SERVICE_TAG: "a=b" }).tags, {});
 });
 
 const MISTAKES: [args: string[], says: RegExp, env?: Record<string, string>][] = [

@@ -6,7 +6,7 @@ import { log } from "../base/log.ts";
 import { detect, type Detection } from "../engines/detect.ts";
 import { targets } from "../engines/targets.ts";
 import { INSTANCE_VARIABLE, newInstanceId, type Plan, writePlan } from "../plan.ts";
-import { checkListener } from "../serve/listener.ts";
+import { checkListener, DEFAULT_PORT } from "../serve/listener.ts";
 import { planCuda } from "./gpu_environment.ts";
 import type { Options } from "./options.ts";
 import { becomeSupervisor } from "./supervisor.ts";
@@ -28,8 +28,12 @@ export interface RunContext {
  * @throws {Error} If it cannot listen where the user asked it to.
  */
 export function planRun(options: Options, { env, start_ns }: RunContext): Run {
-  const { tags, listenHost, listenPort, portNamed, cudaGraphTrace } = options;
-  const listen = { host: listenHost, port: listenPort, named: portNamed };
+  const { tags, listenHost, listenPort, cudaGraphTrace } = options;
+  const listen = {
+    host: listenHost,
+    port: listenPort ?? DEFAULT_PORT,
+    named: listenPort !== undefined,
+  };
   checkListener(listen);
   const detection = detectEngine(options, env);
   const { command, changes, why } = detection;

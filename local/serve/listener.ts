@@ -25,6 +25,9 @@ export interface Listener {
 /** Where the endpoint listens unless told otherwise. */
 export const DEFAULT_HOST = "127.0.0.1";
 
+/** The port of the endpoint unless told otherwise. */
+export const DEFAULT_PORT = 18259;
+
 const RETRY_MS = 1_000;
 
 /** How long requests under way may take once the workload has ended. */
