@@ -1,11 +1,14 @@
-/** HTTP that both endpoints share: whether an answer may be compressed, and how a refusal is sent. */
+/** HTTP rules that both endpoints share: negotiation of gzip, and the answer of a refusal. */
 
 import type { Refusal } from "./problem.ts";
 
 /** The answer that a refusal is. */
 export interface ProblemAnswer {
+  /** HTTP status. */
   status: number;
+  /** All headers, by name. */
   headers: Record<string, string>;
+  /** The document as JSON text. */
   body: Uint8Array<ArrayBuffer>;
 }
 

@@ -29,14 +29,14 @@ export function decode(text: string): unknown {
 
 const NANOSECONDS = /(_ns"\s*:\s*)(-?(?:0|[1-9]\d{0,18}))(?![\d.eE])/g;
 
-/** Marks the nanoseconds that became strings; a text that has it already is left to the reviver. */
+/** Marks nanoseconds that became strings; a text that contains it is left to the reviver. */
 const MARK = "\x7f";
 
 /**
- * Several times as fast as a reviver: writes the nanoseconds as marked strings, parses, turns them into
- * bigints. A quote ends `_ns` only where a string ends, so the pattern cannot match inside one.
- * `undefined` where there is anything that this way could mistake, or the text is not JSON: the
- * reviver decides then, and its message shows the text as it was given.
+ * The same as with a reviver, several times as fast: writes the nanoseconds as marked strings, parses,
+ * turns them into bigints. A quote follows `_ns` only at the end of a string, so the pattern cannot
+ * match inside one. `undefined` for a text that this could misread, or that is not JSON: the reviver
+ * reads it then, and its error shows the original text.
  */
 function decodeFast(text: string): unknown {
   if (text.includes(MARK)) return undefined;
@@ -52,7 +52,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether a number, if it is one, has every digit that was written. */
+/** Whether a value has every digit that was written, if it is a number. */
 function isWhole(value: unknown): boolean {
   return typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value);
 }

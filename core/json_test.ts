@@ -138,7 +138,7 @@ Deno.test("a key __proto__ is a key like any other", () => {
   assert.deepEqual(Object.entries(read), [["__proto__", { a_ns: 1n }]]);
 });
 
-Deno.test("a refusal shows the text as it was given", () => {
+Deno.test("an error shows the original text", () => {
   assert.throws(() => decode('{"a_ns":5,}'), { name: "SyntaxError", message: /position 10\b/ });
 });
 

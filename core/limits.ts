@@ -1,18 +1,18 @@
-/** The limits of one instance: generous, and counted in the payload where one is hit. */
+/** Limits of one instance: generous, and counted in the payload when one is reached. */
 
-/** Series of one instance; further ones are not recorded, `profiler_dropped_series_total` counts them. */
+/** Series of one instance; `profiler_dropped_series_total` counts those beyond it. */
 export const MAX_SERIES = 20_000;
 
-/** Frames of one profile; what further ones measure goes to the frame {@linkcode OTHER_FRAME}. */
+/** Frames of one profile; those beyond it are added to the frame {@linkcode OTHER_FRAME}. */
 export const MAX_FRAMES = 4_096;
 
-/** The frame that stands for all those past {@linkcode MAX_FRAMES}. */
+/** The frame with the sum of all frames beyond {@linkcode MAX_FRAMES}. */
 export const OTHER_FRAME = "(other)";
 
-/** Bounds of one histogram of a foreign source; it has one bucket more. */
+/** Bucket bounds of one histogram of a foreign source, which has one bucket more. */
 export const MAX_BUCKETS = 4_096;
 
-/** Bins of one histogram of ours. */
+/** Bins of one of our own histograms. */
 export const MAX_BINS: number = 2 ** 15;
 
 /** Characters of a metric, frame, tag key or resource kind. */

@@ -1,6 +1,9 @@
 /**
- * The algebra of signals, pure: payload types and their checks, exact JSON, bins and quantiles,
- * windows that merge. What the profiler and the hosted API share, and what an agent's script imports.
+ * The algebra of signals: payloads and their checks, exact JSON, windows that merge. The profiler and
+ * the hosted API share it, and scripts read payloads with it. It needs no clock, platform or package.
+ *
+ * This is its front door; everything else is imported by the name of its file, such as
+ * `@service/core/time`.
  *
  * @example Read a payload and list its kernels
  * ```ts
@@ -24,7 +27,8 @@ export type { Entries, ErrorEntry } from "./entries.ts";
 export { decode, encode } from "./json.ts";
 export type { Instance, InstanceList, Metric, MetricOf, Signals } from "./payload.ts";
 export { instanceList, signals } from "./payload_schema.ts";
-export { type JsonSchema, type Shape, ShapeError } from "./schema.ts";
+export type { JsonSchema, Shape } from "./schema.ts";
+export { ShapeError } from "./schema_error.ts";
 export {
   type Buckets,
   type CounterSeries,

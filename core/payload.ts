@@ -1,11 +1,11 @@
-/** The shapes of the signals interface, sections 2.1 to 2.5, and of the problem document. */
+/** Payload types: the signals interface, sections 2.1 to 2.5, and the problem document. */
 
 import type { Entries } from "./entries.ts";
 import type { CounterStats, GaugeStats, HistogramStats, ProfileStats } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
 import type { Resource } from "./window.ts";
 
-/** What every metric has, whatever its type. */
+/** The fields of a metric of any type. */
 export interface MetricOf<Type extends string, Stats> {
   /** Metric name: snake_case, its unit last. */
   name: string;
@@ -13,7 +13,7 @@ export interface MetricOf<Type extends string, Stats> {
   type: Type;
   /** Tags that identify the series, such as `process.pid`. */
   tags: Tags;
-  /** What was measured over the window. */
+  /** Values over the window. */
   stats: Stats;
   /** Last update, epoch nanoseconds. */
   updated_ns: bigint;
@@ -26,7 +26,7 @@ export type Metric =
   | MetricOf<"histogram", HistogramStats>
   | MetricOf<"profile", ProfileStats>;
 
-/** What both `/signals` endpoints answer (2.1). */
+/** The answer of both `/signals` endpoints (2.1). */
 export interface Signals extends Entries {
   /** The profiler that answers; local only. */
   profiler?: { version: string };
@@ -34,13 +34,13 @@ export interface Signals extends Entries {
   platform?: { version: string };
   /** Snapshot instant, epoch nanoseconds. */
   payload_ns: bigint;
-  /** Where every cumulative value starts, epoch nanoseconds. */
+  /** Start of every cumulative value, epoch nanoseconds. */
   start_ns: bigint;
   /** Tags of the instance. */
   context: Tags;
   /** Every series with data, by name and tags. */
   metrics: Metric[];
-  /** What was measured, by kind and tags. */
+  /** Hosts, processes and devices, by kind and tags. */
   resources: Resource[];
 }
 
@@ -50,9 +50,9 @@ export interface Instance {
   instance_id: string;
   /** Identifier of the instance's resource. */
   resource_id: string;
-  /** Everything the run was tagged with, such as `host.name`. */
+  /** Tags of the run, such as `host.name`. */
   tags: Tags;
-  /** What describes the run, such as `process.command_line`. */
+  /** Attributes of the run, such as `process.command_line`. */
   attributes: Tags;
   /** Epoch seconds. */
   first_seen_ts: number;
@@ -62,7 +62,7 @@ export interface Instance {
 
 /** Answer of `GET /api/v1/instances`. */
 export interface InstanceList {
-  /** Those that reported in the span asked for. */
+  /** Instances that reported in the requested span. */
   instances: Instance[];
 }
 
@@ -74,7 +74,7 @@ export interface Problem {
   title: string;
   /** HTTP status. */
   status: number;
-  /** What is wrong and how to mend it. */
+  /** The cause, and how to correct the request. */
   detail: string;
   /** The parameters or body paths at fault. */
   errors: { parameter: string; message: string }[];

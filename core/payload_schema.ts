@@ -1,4 +1,4 @@
-/** The shapes of the interface (2.1 to 2.5) and of its refusals: checks and JSON Schemas. */
+/** Payload schemas: checks and JSON Schemas of the interface (2.1 to 2.5) and of the problem document. */
 
 import { payloadEntries } from "./entries.ts";
 import { MAX_TAGS } from "./limits.ts";

@@ -1,4 +1,4 @@
-/** Refusals: why a request gets a problem document (RFC 9457) instead of its answer. */
+/** Refusals: errors that are answered with a problem document (RFC 9457). */
 
 import type { Problem } from "./payload.ts";
 
@@ -9,7 +9,7 @@ export type Faults = Problem["errors"];
 export class Refusal extends Error {
   /** Name of the class. */
   override readonly name = "Refusal";
-  /** The document that says why. */
+  /** The document that is the answer. */
   readonly problem: Problem;
   /** Headers of the answer, such as `Allow` and `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ const TITLES = {
   503: "Service Unavailable",
 } as const;
 
-/** The refusal to throw: `detail` says what is wrong and how to mend it. */
+/** The refusal to throw; `detail` says the cause and how to correct the request. */
 export function refuse(
   status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503,
   detail: string,

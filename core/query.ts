@@ -13,7 +13,9 @@ export interface Parameter<T> {
    * @throws {RangeError} If they cannot be read; its message says what they must be.
    */
   read(given: string[]): T;
+  /** Whether a query must have it. */
   required: boolean;
+  /** One or two sentences for the API's description. */
   description: string;
   /** Schema of the value as the query has it; an array is one text, with commas between its items. */
   schema: JsonSchema;
@@ -30,6 +32,7 @@ export interface Format<T> {
    * @throws {RangeError} If it stands for none; its message says what it must be.
    */
   parse(text: string): T;
+  /** Schema of the value as the query has it. */
   schema: JsonSchema;
 }
 

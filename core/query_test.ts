@@ -24,7 +24,7 @@ Deno.test("a query is read parameter by parameter", () => {
   });
 });
 
-Deno.test("a query that cannot be meant is refused, and every parameter at fault is named", () => {
+Deno.test("an invalid query is refused, with every parameter at fault", () => {
   const cases: [query: string, parameters: string[]][] = [
     ["", ["start"]],
     ["start=", ["start"]],

@@ -3,48 +3,24 @@
  * A check names the path of the first fault: `window.series[3].count must be …`.
  */
 
-import { LAST_NS } from "./time.ts";
+import { fault, field, ShapeError, within } from "./schema_error.ts";
 import type { Quantity } from "./sum.ts";
 import type { Tags } from "./tags.ts";
+import { LAST_NS } from "./time.ts";
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What a value must look like: a check that returns it typed, and the same as a JSON Schema. */
+/** The check of a value that returns it typed, and the same rules as a JSON Schema. */
 export interface Shape<T> {
   /** The shape as a JSON Schema. */
   readonly schema: JsonSchema;
   /**
-   * The value, typed; taken over, so that what need not change is not copied.
+   * The value, typed. It is taken over: parts that need no change are not copied.
    *
-   * @throws {ShapeError} If the value does not look so.
+   * @throws {ShapeError} If the value does not fit.
    */
   check(value: unknown): T;
-}
-
-/** Says where a value differs from its shape, and what must stand there. */
-export class ShapeError extends TypeError {
-  /** Name of the class. */
-  override readonly name = "ShapeError";
-  /** Where the fault lies, such as `window.series[3].count`. */
-  readonly path: string;
-  /** What must stand there and what does. */
-  readonly fault: string;
-
-  /** For the fault at `path`, which is empty for the value as a whole. */
-  constructor(path: string, fault: string) {
-    super(`Cannot accept ${path || "the value"}: ${fault}`);
-    this.path = path;
-    this.fault = fault;
-  }
-}
-
-/** What to throw for an `error` found in a part of a value: its path then starts at the whole. */
-export function within(part: string, error: unknown): unknown {
-  if (!(error instanceof ShapeError)) return error;
-  const { path, fault } = error;
-  const dot = path === "" || path.startsWith("[") ? "" : ".";
-  return new ShapeError(`${part}${dot}${path}`, fault);
 }
 
 /** Bounds of a text. */
@@ -153,7 +129,7 @@ export const nanoseconds: Shape<bigint> = {
   },
 };
 
-/** What the given shape says, or `null`. */
+/** A value of the given shape, or `null`. */
 export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return {
     schema: { anyOf: [shape.schema, { type: "null" }] },
@@ -230,13 +206,13 @@ export function tagsOf(key: Shape<string>, value: Shape<string>, max: number): S
   };
 }
 
-/** The shape of each field, whether it must be there or not. */
+/** The shape of each field, required or optional. */
 export type Fields<T> = { [K in keyof T]-?: Shape<Exclude<T[K], undefined>> };
 
-/** The fields that may be absent. */
+/** Names of the optional fields. */
 export type Optional<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
 
-/** An object with these fields and no others; those named `optional` may be absent. */
+/** An object with these fields and no others; those in `optional` may be absent. */
 export function object<T extends object>(
   fields: Fields<T>,
   optional: Optional<T>[] = [],
@@ -294,17 +270,12 @@ export function variants<T>(tag: string, shapes: Record<string, Shape<T>>): Shap
   };
 }
 
-/** What another shape says, made into a value of its own; `make` may find further faults. */
+/** A value of another shape, converted by `make`, which may throw further faults. */
 export function mapped<A, B>(shape: Shape<A>, make: (value: A) => B): Shape<B> {
   return {
     schema: shape.schema,
     check: (value) => make(shape.check(value)),
   };
-}
-
-/** The path of a field, which a peer has named. */
-function field(name: string): string {
-  return /^[\w.-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80));
 }
 
 function plainObject(value: unknown): Record<string, unknown> {
@@ -318,14 +289,4 @@ function codePoints(text: string): number {
   let length = 0;
   for (const _ of text) length++;
   return length;
-}
-
-function fault(rule: string, value: unknown): ShapeError {
-  return new ShapeError("", `${rule}: got ${describe(value)}`);
-}
-
-function describe(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 60));
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" && value !== null ? "an object" : String(value).slice(0, 60);
 }

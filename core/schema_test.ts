@@ -9,12 +9,12 @@ import {
   oneOf,
   quantityUpTo,
   type Shape,
-  ShapeError,
   tagsOf,
   text,
   variants,
   whole,
 } from "./schema.ts";
+import { ShapeError } from "./schema_error.ts";
 
 const point = object<{ x: number; label?: string }>({ x: whole(0, 9), label: text() }, ["label"]);
 const tags = tagsOf(text({ min: 1, max: 3 }), text({ max: 5 }), 2);
@@ -23,7 +23,7 @@ const shape = variants<{ kind: string }>("kind", {
   line: object<{ kind: "line"; to: number }>({ kind: oneOf("line"), to: whole(0) }),
 });
 
-Deno.test("a refusal says where, what must stand there, and what does", () => {
+Deno.test("an error names the path, the rule and the value", () => {
   const cases: [shape: Shape<unknown>, value: unknown, message: string][] = [
     [text(), 5, "the value: must be a string: got 5"],
     [text({ min: 2 }), "x", "the value: must have at least 2 characters: got 1"],
@@ -68,7 +68,7 @@ Deno.test("a refusal says where, what must stand there, and what does", () => {
   }
 });
 
-Deno.test("a refusal names the path, and its parts can be read", () => {
+Deno.test("an error has its path and its fault", () => {
   assert.throws(
     () => object<{ points: unknown[] }>({ points: list(point) }).check({ points: [{ x: 10 }] }),
     (error) => {
@@ -80,7 +80,7 @@ Deno.test("a refusal names the path, and its parts can be read", () => {
   );
 });
 
-Deno.test("a refusal stays short whatever was given", () => {
+Deno.test("an error stays short, however long the value is", () => {
   const long = "x".repeat(1e6);
   const cases: [shape: Shape<unknown>, value: unknown][] = [
     [flag, long],

@@ -1,4 +1,4 @@
-/** What a window looks like to a reader: the payload of both `/signals` endpoints. */
+/** Snapshots: windows as payloads of both `/signals` endpoints. */
 
 import { newestFirst } from "./entries.ts";
 import type { Metric, Signals } from "./payload.ts";
@@ -6,7 +6,7 @@ import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
 import type { Resource, Window } from "./window.ts";
 
-/** Who answers, for which instance, and which part of the window. */
+/** What a payload says beside its window, and the part of the window in it. */
 export interface SnapshotOptions {
   /** Tags of the instance. */
   context: Tags;
@@ -24,15 +24,15 @@ export interface SnapshotOptions {
   selection?: Selection;
 }
 
-/** Which metrics a query wants, and how much of their profiles. */
+/** The metrics and frames that a query selects. */
 export interface Selection {
-  /** Metric names; one that ends in `*` stands for all that start so. Absent: all. */
+  /** Metric names; one that ends in `*` selects by prefix. Absent: all. */
   metrics?: readonly string[];
   /** Frames of each profile, largest first. Absent: all. */
   top?: number;
 }
 
-/** The payload that `window` is, metrics sorted by name and tags, errors newest first. */
+/** The payload of `window`: metrics sorted by name and tags, entries newest first. */
 export function snapshot(window: Window, options: SnapshotOptions): Signals {
   const { profiler, platform, context, updatedSince_ns = 0n, selection = {} } = options;
   const wanted = matcher(selection.metrics);

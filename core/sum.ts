@@ -7,8 +7,8 @@
 export type Quantity = number | bigint;
 
 /**
- * An exact sum: a double, or where one double cannot hold it several, each the rounded value of what
- * those before it leave. Equal sums have equal forms.
+ * An exact sum: a double, or several where one cannot hold it. Each part is the double nearest to the
+ * rest that the parts before it leave. Equal sums have equal forms.
  */
 export type Sum = number | readonly number[];
 
@@ -36,7 +36,7 @@ export function difference(a: number, b: number): Sum {
   return addSums(a, -b);
 }
 
-/** Exact sum that a quantity is. */
+/** A quantity as an exact sum. */
 export function exact(quantity: Quantity): Sum {
   if (typeof quantity === "number") return quantity + 0;
   const parts: number[] = [];
@@ -44,7 +44,7 @@ export function exact(quantity: Quantity): Sum {
   return parts.length > 1 ? parts : parts[0] ?? 0;
 }
 
-/** The quantity that a sum is: every digit of an integer, else the nearest double. */
+/** A sum as a quantity: every digit of an integer, else the nearest double. */
 export function quantity(sum: Sum): Quantity {
   const nearest = rounded(sum);
   const parts = components(sum);
@@ -66,7 +66,7 @@ export function isSum(value: unknown): value is Sum {
     form.every((part, i) => part === value[i]);
 }
 
-/** Whether a part is one that rounding the sum to the part before it leaves; cheap, but not enough. */
+/** Whether a part may follow the one before it; a cheap test that refuses most other lists. */
 function isPart(part: unknown, i: number, parts: readonly unknown[]): boolean {
   if (typeof part !== "number" || !Number.isFinite(part)) return false;
   const before = parts[i - 1] as number;
@@ -84,7 +84,7 @@ function components(sum: Sum): readonly number[] {
   return typeof sum === "number" ? [sum] : sum;
 }
 
-/** What `sum = a + b` lost to rounding; exact for any two doubles (Knuth's two-sum). */
+/** The rounding error of `sum = a + b`; exact for any two doubles (Knuth's two-sum). */
 function roundingError(a: number, b: number, sum: number): number {
   const shadow = sum - a;
   return (a - (sum - shadow)) + (b - shadow);

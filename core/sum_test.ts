@@ -103,7 +103,7 @@ Deno.test("a difference is the exact increase", () => {
   }));
 });
 
-Deno.test("only the one form is a sum", () => {
+Deno.test("only the canonical form is a sum", () => {
   fc.assert(fc.property(sums, (sum) => assert.ok(isSum(sum))));
   const others = [
     "1",

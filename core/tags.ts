@@ -1,11 +1,11 @@
 /** Tag strings (`k1:v1;k2:v2`) and the identity that tags give to a series. */
 
-/** What identifies a series or a resource beside its name: string to string. */
+/** Tags: keys and values that identify a series or a resource beside its name. */
 export type Tags = Readonly<Record<string, string>>;
 
 /**
- * Tags that `text` lists as `k1:v1;k2:v2`. A value may hold colons; `;`, `%` and a colon in a key
- * are percent-encoded.
+ * Tags of a tag string, `k1:v1;k2:v2`. A value may hold colons; `;`, `%` and a colon in a key are
+ * percent-encoded. Empty pairs, as after a last `;`, are skipped.
  *
  * @throws {RangeError} If a pair has no colon or no key, a key comes twice, or an escape is broken.
  */
@@ -29,7 +29,7 @@ export function formatTags(tags: Tags): string {
     .join(";");
 }
 
-/** Text that is equal for two sets of tags exactly when they hold the same pairs. */
+/** The identity of tags as a text: equal for the same pairs, in any order. */
 export function tagsKey(tags: Tags): string {
   const names = Object.keys(tags);
   if (names.length > 1) names.sort();

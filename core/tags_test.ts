@@ -29,7 +29,7 @@ Deno.test("a tag string is read as written", () => {
   for (const [text, expected] of cases) assert.deepEqual(parseTags(text), expected, text);
 });
 
-Deno.test("a tag string that cannot be meant is refused", () => {
+Deno.test("an invalid tag string is refused", () => {
   const cases: [text: string, why: RegExp][] = [
     ["k", /"k": must be key:value/],
     [":v", /":v": must be key:value/],

@@ -1,4 +1,4 @@
-/** Conversions between epoch nanoseconds (`_ns`), epoch seconds (`_ts`) and query seconds. */
+/** Time: epoch nanoseconds (`_ns`), whole epoch seconds (`_ts`) and decimal seconds of a query. */
 
 /** Nanoseconds in a second. */
 export const SECOND_NS = 1_000_000_000n;

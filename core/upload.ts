@@ -1,4 +1,4 @@
-/** The upload body: one window of one instance, as the profiler sends it and the service takes it. */
+/** Uploads: one window of one instance as the profiler sends it. */
 
 import { entriesOf } from "./entries.ts";
 import { encode } from "./json.ts";
@@ -6,13 +6,13 @@ import { kindOf, type Series } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
 import type { Window } from "./window.ts";
 
-/** One upload: a window, and of which instance it is. */
+/** One window and its instance. */
 export interface Upload {
   /** 12 hex digits; the tag `instance.id`. */
   instance_id: string;
   /** Version of the profiler that measured. */
   profiler_version: string;
-  /** The instance start, where its first window starts; epoch nanoseconds. */
+  /** Start of the instance and of its first window, epoch nanoseconds. */
   start_ns: bigint;
   /** Tags of the instance. */
   tags: Tags;
@@ -20,21 +20,16 @@ export interface Upload {
   attributes: Tags;
   /** Whether this is the instance's last window. */
   final: boolean;
-  /** What changed since the window before it. */
+  /** Changes since the previous window. */
   window: Window;
 }
 
-/** Body of an upload: JSON text. */
+/** The body of an upload: JSON text. */
 export function encodeUpload({ window, ...rest }: Upload): string {
   return encode({ ...rest, window: windowBody(window) });
 }
 
-/** JSON text of a window, as an upload holds it and as the service may store it. */
-export function encodeWindow(window: Window): string {
-  return encode(windowBody(window));
-}
-
-/** A window as JSON has it: maps become arrays. */
+/** A window for JSON: maps become arrays. */
 function windowBody(window: Window): unknown {
   const { from_ns, to_ns } = window;
   return {
@@ -46,7 +41,7 @@ function windowBody(window: Window): unknown {
   };
 }
 
-/** Most series were updated at the end of the window: that is not repeated for each. */
+/** A series for JSON, without `updated_ns` where that is the end of the window, as it mostly is. */
 function seriesBody(series: Series, to_ns: bigint): unknown {
   const { name, type, tags, updated_ns } = series;
   const values = kindOf(series).body(series);

@@ -1,19 +1,10 @@
-/** The schema of the upload body: the check of what a profiler sent, and its JSON Schema. */
+/** Upload schema: the check of an upload's body, and its JSON Schema. */
 
 import { type Entries, uploadedEntries } from "./entries.ts";
 import { MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
 import { resource } from "./payload_schema.ts";
-import {
-  flag,
-  list,
-  mapped,
-  nanoseconds,
-  object,
-  type Shape,
-  ShapeError,
-  text,
-  variants,
-} from "./schema.ts";
+import { flag, list, mapped, nanoseconds, object, type Shape, text, variants } from "./schema.ts";
+import { ShapeError } from "./schema_error.ts";
 import { kinds, type Series, seriesKey, type Uploaded } from "./series/mod.ts";
 import type { Upload } from "./upload.ts";
 import { tags } from "./value_schema.ts";
@@ -31,18 +22,17 @@ interface WindowBody extends Entries {
   resources: Map<string, Resource>;
 }
 
-/** One window, as an upload holds it. */
-export const windowShape: Shape<Window> = mapped(
+const windowShape: Shape<Window> = mapped(
   object<WindowBody>({
     from_ns: nanoseconds,
     to_ns: nanoseconds,
     series: mapped(
       list(series, { max: MAX_SERIES }),
-      (given) => keyed(given, seriesKey, (one) => one),
+      (series) => byKey(series, seriesKey),
     ),
     resources: mapped(
       list(resource, { max: MAX_RESOURCES }),
-      (given) => keyed(given, resourceKey, (one) => one),
+      (resources) => byKey(resources, resourceKey),
     ),
     ...uploadedEntries,
   }),
@@ -50,7 +40,7 @@ export const windowShape: Shape<Window> = mapped(
     if (window.to_ns <= window.from_ns) {
       throw new ShapeError("to_ns", `must be after from_ns (${window.from_ns})`);
     }
-    for (const one of window.series.values()) one.updated_ns ??= window.to_ns;
+    for (const series of window.series.values()) series.updated_ns ??= window.to_ns;
     return window as Window;
   },
 );
@@ -77,16 +67,12 @@ export const uploadShape: Shape<Upload> = mapped(
   },
 );
 
-/** A map of items that each must have a key of their own. */
-function keyed<T, V>(
-  items: readonly T[],
-  key: (item: T) => string,
-  made: (item: T) => V,
-): Map<string, V> {
-  const map = new Map<string, V>();
+/** The items by their keys, which must all differ. */
+function byKey<T>(items: readonly T[], key: (item: T) => string): Map<string, T> {
+  const map = new Map<string, T>();
   for (const item of items) {
     const size = map.size;
-    map.set(key(item), made(item));
+    map.set(key(item), item);
     if (map.size === size) {
       throw new ShapeError(`[${size}]`, "has the same identity as one before it");
     }

@@ -1,17 +1,8 @@
 /** The schemas that all parts of the interface share: names, tags, values and exact sums. */
 
 import { MAX_MAGNITUDE, MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH } from "./limits.ts";
-import {
-  list,
-  mapped,
-  number,
-  quantityUpTo,
-  type Shape,
-  ShapeError,
-  tagsOf,
-  text,
-  whole,
-} from "./schema.ts";
+import { list, mapped, number, quantityUpTo, type Shape, tagsOf, text, whole } from "./schema.ts";
+import { ShapeError } from "./schema_error.ts";
 import { isSum, type Quantity, type Sum } from "./sum.ts";
 import type { Tags } from "./tags.ts";
 

@@ -1,19 +1,19 @@
 /**
- * The window: what changed in the half-open span `(from_ns, to_ns]` of one instance. Adjacent windows
- * merge into one, in any grouping to the same result; everything cumulative is such a merge.
+ * Windows: the changes of one instance in a half-open span `(from_ns, to_ns]`. Adjacent windows merge
+ * into one, with the same result in any grouping; every cumulative value is such a merge.
  */
 
 import { absorbEntries, type Entries, noEntries } from "./entries.ts";
 import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
 
-/** Something measured: a host, a process, a device (2.4). */
+/** A host, process or device that was measured (2.4). */
 export interface Resource {
   /** Kind of resource: `host`, `process` or `device`. */
   kind: string;
   /** Tags that identify it among its kind, such as `device.uuid`; none for the host. */
   tags: Tags;
-  /** What describes it, such as `device.name`. */
+  /** Attributes that describe it, such as `device.name`. */
   attributes: Tags;
   /** Epoch seconds. */
   first_seen_ts: number;
@@ -21,11 +21,11 @@ export interface Resource {
   last_seen_ts: number;
 }
 
-/** What changed in `(from_ns, to_ns]`. */
+/** The changes of one instance in `(from_ns, to_ns]`. */
 export interface Window extends Entries {
-  /** Start of the span, which does not belong to it; epoch nanoseconds. */
+  /** Start of the span, exclusive; epoch nanoseconds. */
   readonly from_ns: bigint;
-  /** End of the span, which belongs to it; epoch nanoseconds. */
+  /** End of the span, inclusive; epoch nanoseconds. */
   to_ns: bigint;
   /** By `seriesKey`. */
   readonly series: Map<string, Series>;
@@ -38,7 +38,7 @@ export function resourceKey({ kind, tags }: Pick<Resource, "kind" | "tags">): st
   return `${kind.length}:${kind}${tagsKey(tags)}`;
 }
 
-/** The window in which nothing has happened yet: merging with it changes nothing. */
+/** A window without changes at an instant, the identity of merging. */
 export function emptyWindow(at_ns: bigint): Window {
   return { from_ns: at_ns, to_ns: at_ns, series: new Map(), resources: new Map(), ...noEntries() };
 }
@@ -73,8 +73,8 @@ export function mergeAll(windows: readonly Window[]): Window {
 }
 
 /**
- * Merges `next` into `window` in place, whatever lies between them: for the owner of a window that
- * grows. `next` is not changed and shares nothing with `window` afterwards that either may change.
+ * Merges `next` into `window` in place, with or without a gap between them. `next` stays as it is, and
+ * a later change of either does not change the other.
  */
 export function absorb(window: Window, next: Window): void {
   for (const [key, theirs] of next.series) {

@@ -1,21 +1,21 @@
-/** An entry of the catalogue. */
+/** Entries of the catalogue. */
 
 import type { Metric } from "../payload.ts";
 
-/** One metric, explained to whoever optimizes a workload by it. */
+/** One metric, explained for engineers who optimize a workload. */
 export interface CatalogueEntry {
   /** The metric's name: snake_case, the unit last. */
   readonly name: string;
-  /** Which stats it has. */
+  /** Type of its series. */
   readonly type: Metric["type"];
-  /** What its values count, as its name ends; `null` for a plain number. */
+  /** Unit of its values, the end of its name; `null` for a plain number. */
   readonly unit: string | null;
   /** Keys of the tags that tell its series apart. */
   readonly tags: readonly string[];
-  /** What it is. */
+  /** Definition. */
   readonly meaning: string;
   /** How to read it, and what its absence means. */
   readonly read: string;
-  /** What to do about it. */
+  /** Advice: what to change in the workload. */
   readonly act: string;
 }

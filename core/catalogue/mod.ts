@@ -1,4 +1,4 @@
-/** What the metrics mean that the service itself defines, and what to do about them. */
+/** The catalogue: every metric that the service itself defines, explained. */
 
 import { DEVICE_METRICS } from "./device.ts";
 import type { CatalogueEntry } from "./entry.ts";

@@ -3,7 +3,8 @@
 import { type Bins, count, isBinIndex } from "../bins.ts";
 import { addBounds, type Bounds } from "../bounds.ts";
 import { MAX_BINS, MAX_BUCKETS } from "../limits.ts";
-import { list, mapped, object, oneOf, type Shape, ShapeError, variants, whole } from "../schema.ts";
+import { list, mapped, object, oneOf, type Shape, variants, whole } from "../schema.ts";
+import { ShapeError } from "../schema_error.ts";
 import { double, times } from "../value_schema.ts";
 
 /** Counts by value: in our own log-linear bins, or between the bounds of a foreign source. */

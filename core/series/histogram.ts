@@ -2,7 +2,8 @@
 
 import { binQuantile } from "../bins.ts";
 import { boundsQuantile } from "../bounds.ts";
-import { mapped, nullable, object, ShapeError } from "../schema.ts";
+import { mapped, nullable, object } from "../schema.ts";
+import { ShapeError } from "../schema_error.ts";
 import { addSums, type Quantity, quantity, rounded, type Sum } from "../sum.ts";
 import { double, sum, times, value } from "../value_schema.ts";
 import {

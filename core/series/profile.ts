@@ -1,7 +1,8 @@
 /** Profiles: increases by frame. */
 
 import { MAX_FRAMES } from "../limits.ts";
-import { list, mapped, object, type Shape, ShapeError } from "../schema.ts";
+import { list, mapped, object, type Shape } from "../schema.ts";
+import { ShapeError } from "../schema_error.ts";
 import { addSums, type Quantity, quantity, type Sum } from "../sum.ts";
 import { name, sum, times, value } from "../value_schema.ts";
 import { type SeriesKind, type SeriesOf, uploaded } from "./kind.ts";

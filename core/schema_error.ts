@@ -1,0 +1,42 @@
+/** Schema errors: where a value does not fit its shape, and the rule that it breaks. */
+
+/** The error of a value that does not fit its shape: the path of the fault, and the rule. */
+export class ShapeError extends TypeError {
+  /** Name of the class. */
+  override readonly name = "ShapeError";
+  /** Path of the fault, such as `window.series[3].count`; empty for the value as a whole. */
+  readonly path: string;
+  /** The rule, and the value that was found. */
+  readonly fault: string;
+
+  /** For a fault at a path. */
+  constructor(path: string, fault: string) {
+    super(`Cannot accept ${path || "the value"}: ${fault}`);
+    this.path = path;
+    this.fault = fault;
+  }
+}
+
+/** The error of a part of a value, with the path from the whole value. */
+export function within(part: string, error: unknown): unknown {
+  if (!(error instanceof ShapeError)) return error;
+  const { path, fault } = error;
+  const dot = path === "" || path.startsWith("[") ? "" : ".";
+  return new ShapeError(`${part}${dot}${path}`, fault);
+}
+
+/** A field in a path; a long or odd name, which a client may have chosen, is cut and quoted. */
+export function field(name: string): string {
+  return /^[\w.-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80));
+}
+
+/** The error of a value that breaks a rule. */
+export function fault(rule: string, value: unknown): ShapeError {
+  return new ShapeError("", `${rule}: got ${describe(value)}`);
+}
+
+function describe(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 60));
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" && value !== null ? "an object" : String(value).slice(0, 60);
+}
