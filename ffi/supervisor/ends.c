@@ -84,7 +84,8 @@ void read_report(struct supervisor *s) {
         stop(s, WSTOPSIG(status));
         return;
     }
-    /* Closed without a report of the end: the workload's parent was killed, and so was the workload. */
+    /* Closed without a report of the end: the workload's parent was killed, and so was the
+     * workload. */
     end(s, whole ? status : SIGKILL);
     close(s->workload.reports);
     s->workload.reports = -1;
@@ -123,9 +124,10 @@ static void remove_directory(const char *path) {
 }
 
 /* Prepares for a core file of ours. Our wait status must say that a core was written where the
- * workload's says so, and only the kernel sets that: by writing one. Ours has one page, in a directory
- * of its own that a last process removes; the workload's stays where it is. Returns false where core
- * files go to a program or to one fixed place: there a second one would be in the way. */
+ * workload's says so, and only the kernel sets that: by writing one. Ours has one page, in a
+ * directory of its own that a last process removes; the workload's stays where it is. Returns false
+ * where core files go to a program or to one fixed place: there a second one would be in the
+ * way. */
 static bool prepare_core(void) {
     char pattern[256] = "", directory[] = "/tmp/service-core-XXXXXX";
     int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC), ended[2];

@@ -3,9 +3,9 @@
  *     service-supervisor [--set NAME=value]... [--watch N word...] -- command [arguments]
  *
  * The shell waits for it: it has the command's streams, passes signals on, and ends as the command
- * does. Beside the command it starts the watcher (the N words), which reads the console from a ring in
- * shared memory; the command does not depend on it. The watcher's stdin says "pid N", and at the end
- * "exit N" or "signal N". */
+ * does. Beside the command it starts the watcher (the N words), which reads the console from a ring
+ * in shared memory; the command does not depend on it. The watcher's stdin says "pid N", and at the
+ * end "exit N" or "signal N". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +25,8 @@
 /* Milliseconds between two looks at whether we are in the foreground: no signal says so. */
 #define FOREGROUND_MS 200
 
-/* Reads the arguments; `watcher` becomes the watcher's words, or NULL. Returns false if they are not as
- * the usage says. */
+/* Reads the arguments; `watcher` becomes the watcher's words, or NULL. Returns false if they are
+ * not as the usage says. */
 static bool read_arguments(int argc, char **argv, struct workload *w, char ***watcher) {
     int i = 1, sets = 0;
     w->set = calloc((size_t)argc + 1, sizeof *w->set);

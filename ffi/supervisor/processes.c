@@ -63,8 +63,8 @@ static void keep_only(const int *fds, int count) {
     descriptors_close_from(count);
 }
 
-/* The workload's parent in a session of its own: starts it, and writes its wait statuses to `reports`,
- * after its pid, or the negative errno of a failed fork. */
+/* The workload's parent in a session of its own: starts it, and writes its wait statuses to
+ * `reports`, after its pid, or the negative errno of a failed fork. */
 static void attend(const struct workload *w, int reports, int failed) {
     setsid();
     ioctl(w->terminal, TIOCSCTTY, 0);

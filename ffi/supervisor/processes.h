@@ -10,22 +10,22 @@ struct workload {
     char **argv;
     char **set;      /* NAME=value to add to its environment, NULL at the end */
     int fds[3];      /* its standard streams; -1: ours */
-    int terminal;    /* slave of the pseudo terminal that controls it; -1: it stays in our session */
+    int terminal;    /* pseudo terminal that controls it (slave end); -1: it has ours */
     sigset_t mask;   /* signals that were blocked when we started */
     pid_t pid;
-    int reports;     /* with a terminal: pipe from which its wait statuses are read, as ints; else -1 */
+    int reports;     /* pipe with its wait statuses, as ints; -1 without `terminal` */
 };
 
 /* Starts the workload. Returns 0, or the errno for which it could not be executed.
  *
- * With a pseudo terminal it needs a session of its own, and a parent in that session: Ctrl-Z does not
- * stop a process group that has none. This parent is a second process of ours, which only waits. The
- * workload is killed when its parent dies, and the parent when we die. */
+ * With a pseudo terminal it needs a session of its own, and a parent in that session: Ctrl-Z does
+ * not stop a process group that has none. This parent is a second process of ours, which only
+ * waits. The workload is killed when its parent dies, and the parent when we die. */
 int start_workload(struct workload *w);
 
 /* Starts the watcher in a session of its own with `status` as its stdin, `errors` as its stderr and
- * `ring` as descriptor 3 (/dev/null where it is -1), and no other descriptor of ours. Its signal mask
- * is `mask`. Returns its pid, or -1. */
+ * `ring` as descriptor 3 (/dev/null where it is -1), and no other descriptor of ours. Its signal
+ * mask is `mask`. Returns its pid, or -1. */
 pid_t start_watcher(char **argv, int status, int errors, int ring, const sigset_t *mask);
 
 #endif

@@ -14,11 +14,12 @@
 
 #include "ring.h"
 
-/* Bytes a second, and at once, that are copied to the ring. A flood above that is not copied whole: the
- * ring would be overwritten before it is read. */
+/* Bytes a second, and at once, that are copied to the ring. A flood above that is not copied whole:
+ * the ring would be overwritten before it is read. */
 #define COPY_RATE 32e6
 #define COPY_BURST 4e6
-/* Bytes at the end of what waits in the pipe that are always copied: the last output is never missing. */
+/* Bytes at the end of what waits in the pipe that are always copied: the last output is never
+ * missing. */
 #define COPY_TAIL (64 << 10)
 
 /* Bytes that one step moves at most, so that each stream gets its turn. */

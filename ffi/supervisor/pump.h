@@ -14,9 +14,9 @@
 /* Stream of a pump whose bytes are not recorded. */
 #define NO_RING UINT32_MAX
 
-/* Nanoseconds that a pump waits between two steps in a flood, so that it moves many bytes at once: with
- * a wake-up for every write, context switches would cost as much as the bytes. Other output never
- * waits. */
+/* Nanoseconds that a pump waits between two steps in a flood, so that it moves many bytes at once:
+ * with a wake-up for every write, context switches would cost as much as the bytes. Other output
+ * never waits. */
 #define PUMP_GATHER_NS 100000
 
 struct pump {
@@ -38,7 +38,8 @@ struct pump {
 /* Prepares a pump; `in` must be non-blocking. */
 void pump_open(struct pump *p, int in, int out, uint32_t stream);
 
-/* Fills in the two entries for poll(). Returns whether poll() is to wait for PUMP_GATHER_NS only. */
+/* Fills in the two entries for poll(). Returns whether poll() is to wait for PUMP_GATHER_NS
+ * only. */
 bool pump_watch(const struct pump *p, struct pollfd watched[2]);
 
 /* Moves bytes as poll() allows, and closes what has ended. Returns whether any byte moved. */

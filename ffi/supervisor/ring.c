@@ -48,8 +48,8 @@ static uint64_t record_size(uint32_t length) {
     return (sizeof(struct ring_record) + length + 7) & ~(uint64_t)7;
 }
 
-/* Position of the record behind the one at `position`. Records begin at multiples of 8, so that their
- * `length` never wraps around the end of the ring. */
+/* Position of the record behind the one at `position`. Records begin at multiples of 8, so that
+ * their `length` never wraps around the end of the ring. */
 static uint64_t next_record(uint64_t position) {
     uint32_t length;
     memcpy(&length, (char *)ring + RING_DATA + position % RING_CAPACITY, sizeof length);

@@ -8,8 +8,8 @@
  * overwrites the oldest records, and `end` after it has written, so that it may die between any two
  * instructions. A reader copies records, reads `oldest` again, and drops those below it.
  *
- * `before` of a record is the number of console bytes before it since the start, including those that
- * were never recorded: the gap between two records that a reader has is its loss. */
+ * `before` of a record is the number of console bytes before it since the start, including those
+ * that were never recorded: the gap between two records that a reader has is its loss. */
 #ifndef SERVICE_RING_H
 #define SERVICE_RING_H
 
@@ -39,8 +39,8 @@ struct ring_record {
     uint64_t before;  /* console bytes before these, recorded or not */
 };
 
-/* Creates the ring in anonymous memory. Returns its descriptor (close-on-exec), or -1: then the other
- * functions do nothing. */
+/* Creates the ring in anonymous memory. Returns its descriptor (close-on-exec), or -1: then the
+ * other functions do nothing. */
 int ring_create(void);
 
 /* Appends bytes of a stream. */

@@ -13,10 +13,9 @@ void signals_open(struct supervisor *s) {
     sigemptyset(&s->handled);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct sigaction action;
+        bool ignored = sigaction(all[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN;
         /* A signal that nohup or a shell ignores stays ignored, in the workload too. */
-        if (sigaction(all[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN && all[i] != SIGCHLD)
-            continue;
-        sigaddset(&s->handled, all[i]);
+        if (!ignored || all[i] == SIGCHLD) sigaddset(&s->handled, all[i]);
     }
     if (has_own_session(s)) sigaddset(&s->handled, SIGTSTP);
     sigprocmask(SIG_BLOCK, &s->handled, &s->workload.mask);
@@ -34,8 +33,8 @@ static void pass_on(struct supervisor *s, const struct signalfd_siginfo *signal)
         streams_copy_sizes(&s->streams);
         const struct pump *pumps = s->streams.pumps;
         bool pseudo = pumps[OUTPUT].in >= 0 || pumps[ERRORS].in >= 0;
-        /* A pseudo terminal that controls the workload has just signalled it. A workload in our group
-         * may have read the size of its pseudo terminal before it was copied. */
+        /* A pseudo terminal that controls the workload has just signalled it. A workload in our
+         * group may have read the size of its pseudo terminal before it was copied. */
         if (from_kernel && (own_session || !pseudo)) return;
         kill(pid, number);
     } else if (number == SIGCONT && own_session) {

@@ -3,7 +3,6 @@
 #include "streams.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,8 +15,8 @@
 
 /* ---- Connecting ---- */
 
-/* A closed standard stream: its number must not go to one of our descriptors. The placeholder closes
- * when the workload is executed. */
+/* A closed standard stream: its number must not go to one of our descriptors. The placeholder
+ * closes when the workload is executed. */
 static void fill_closed(void) {
     int fd;
     while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= 2) continue;
@@ -34,7 +33,8 @@ static bool same_file(int a, int b) {
  * the bytes. */
 static bool open_terminal(struct streams *s, struct workload *w) {
     int master, slave;
-    if (!isatty(0) || !isatty(1) || !isatty(2) || !same_file(0, 1) || !same_file(0, 2)) return false;
+    if (!isatty(0) || !isatty(1) || !isatty(2)) return false;
+    if (!same_file(0, 1) || !same_file(0, 2)) return false;
     if (terminal_pair(0, &master, &slave) < 0) return false;
     int fd = s->terminal.fd = terminal_reopen(0);
     for (int i = 0; i < 3; i++) w->fds[i] = slave;
@@ -45,14 +45,15 @@ static bool open_terminal(struct streams *s, struct workload *w) {
     return true;
 }
 
-/* Where an output is a terminal that other processes use too (we are part of a pipeline): it stays the
- * controlling one, and the workload reads from it directly. Only its output passes through a pseudo
- * terminal. `both`: stdout and stderr are one. */
+/* Where an output is a terminal that other processes use too (we are part of a pipeline): it stays
+ * the controlling one, and the workload reads from it directly. Only its output passes through a
+ * pseudo terminal. `both`: stdout and stderr are one. */
 static bool open_output_terminal(struct streams *s, struct workload *w, int fd, bool both) {
     int master, slave;
     struct stat st;
     /* A pager or an editor at the end of a pipeline reads keys from the terminal that it writes to.
-     * A pseudo terminal has no keys, and it would wait for ever: it gets the terminal, unrecorded. */
+     * A pseudo terminal has no keys, and it would wait for ever: it gets the terminal,
+     * unrecorded. */
     if (both && fstat(0, &st) == 0 && !S_ISCHR(st.st_mode)) return false;
     if (!isatty(fd) || terminal_pair(fd, &master, &slave) < 0) return false;
     terminal_pass_output(slave);
@@ -117,11 +118,11 @@ bool streams_move(struct streams *s, int timeout_ms, struct pollfd *others, nfds
     bool moved = false, gathers = false, raw = s->terminal.raw;
     for (int i = 0; i < PUMPS; i++) gathers |= pump_watch(&s->pumps[i], &watched[2 * i]);
     if (!raw) watched[2 * KEYBOARD].fd = -1;
-    memcpy(watched + 2 * PUMPS, others, other_count * sizeof *others);
+    for (nfds_t i = 0; i < other_count; i++) watched[2 * PUMPS + i] = others[i];
     struct timespec wait = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
     if (gathers && timeout_ms != 0) wait = (struct timespec){0, PUMP_GATHER_NS};
     ppoll(watched, 2 * PUMPS + other_count, gathers || timeout_ms >= 0 ? &wait : NULL, NULL);
-    memcpy(others, watched + 2 * PUMPS, other_count * sizeof *others);
+    for (nfds_t i = 0; i < other_count; i++) others[i] = watched[2 * PUMPS + i];
     s->pumps[WATCHER].crlf = raw;
     for (int i = 0; i < PUMPS; i++)
         if (i != KEYBOARD || raw || s->pumps[i].from < s->pumps[i].to)

@@ -10,7 +10,8 @@
 #include "pump.h"
 #include "terminal.h"
 
-/* The pumps: two of the workload's output, one of its keyboard input, one of the watcher's stderr. */
+/* The pumps: two of the workload's output, one of its keyboard input, one of the watcher's
+ * stderr. */
 enum { OUTPUT, ERRORS, KEYBOARD, WATCHER, PUMPS };
 
 /* Descriptors that streams_move() polls besides the pumps', at most. */
@@ -19,25 +20,26 @@ enum { OUTPUT, ERRORS, KEYBOARD, WATCHER, PUMPS };
 struct streams {
     struct pump pumps[PUMPS];
     struct follower followers[2]; /* of stdout and stderr that are regular files */
-    struct terminal terminal;     /* ours, where the workload has a terminal and session of its own */
-    int slaves[2];                /* slave ends of pseudo terminals, held open while the workload lives */
+    struct terminal terminal;     /* ours, if the workload has a session of its own */
+    int slaves[2];                /* slave ends of pseudo terminals, open until the end */
     int slave_count;
-    int *inherited;               /* descriptors from 3 on that we got for the workload; see descriptors.h */
+    int *inherited;               /* list of descriptors held only for the workload */
 };
 
 /* Connects the workload's streams and says in `w->fds` and `w->terminal` which it is to use. To be
  * called before anything else opens a descriptor.
  *
- * Where all three are one terminal, the workload gets a pseudo terminal of its own. An output that is
- * another terminal passes through a pseudo terminal, a pipe or a socket through a pipe. Everything
- * else is left to the workload as it is; a regular file is read behind it. */
+ * Where all three are one terminal, the workload gets a pseudo terminal of its own. An output that
+ * is another terminal passes through a pseudo terminal, a pipe or a socket through a pipe.
+ * Everything else is left to the workload as it is; a regular file is followed. */
 void streams_open(struct streams *s, struct workload *w);
 
-/* Closes here what the workload has now: a second holder would keep a reader from seeing the end. */
+/* Closes our copies of descriptors that the workload has now: with them open, a reader would not
+ * see the end. */
 void streams_hand_over(struct streams *s, const struct workload *w);
 
-/* Waits until there are bytes or one of `others` is ready, at most `timeout_ms` (-1: without limit),
- * and moves what there is, once. Returns whether any byte moved. */
+/* Waits until there are bytes or one of `others` is ready, at most `timeout_ms` (-1: without
+ * limit), and moves the bytes that are there, once. Returns whether any byte moved. */
 bool streams_move(struct streams *s, int timeout_ms, struct pollfd *others, nfds_t other_count);
 
 /* Moves what was written so far, without waiting. */

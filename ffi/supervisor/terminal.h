@@ -32,9 +32,9 @@ void terminal_pass_output(int fd);
 /* Whether we may read from and set the terminal now: a process in the background may not. */
 bool terminal_is_ours(int fd);
 
-/* Reads a line, or an end mark (Ctrl-D), that was typed before terminal_raw(): in raw mode an end mark
- * would be read as a NUL. An end mark is returned as the character that makes one. Returns the length,
- * 0 where nothing was typed. */
+/* Reads a line, or an end mark (Ctrl-D), that was typed before terminal_raw(): in raw mode an end
+ * mark would be read as a NUL. An end mark is returned as the character that makes one. Returns the
+ * length, 0 where nothing was typed. */
 size_t terminal_typed(int fd, char line[TERMINAL_LINE]);
 
 /* Puts the terminal in raw mode: every byte passes unchanged. */
