@@ -62,11 +62,12 @@ async function tidy(): Promise<void> {
 }
 
 async function maintainAll(): Promise<void> {
-  const options = { now_ns: clock(), retention_days };
+  const { dictionaries } = service.memory;
+  const options = { now_ns: clock(), retention_days, dictionaries };
   try {
     for (const place of [{ id: 0n, database_url: null }, ...await places(databases.control)]) {
       using lease = await databases.lease(place);
-      while (!stopping.signal.aborted && !await maintain(lease.db, options));
+      while (!stopping.signal.aborted && !await maintain(lease, options));
     }
   } catch (error) {
     console.error(`Cannot roll up and remove old windows, will try again: ${error}`);

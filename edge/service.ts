@@ -3,6 +3,7 @@ import type { Service } from "./http/respond.ts";
 import { KeyCache } from "./tenancy/key_cache.ts";
 import { Metrics } from "./http/telemetry.ts";
 import { InstanceRoom, type Limits } from "./tenancy/quotas.ts";
+import { createMemory } from "./windows/memory.ts";
 import { RateLimit } from "./http/rate_limit.ts";
 
 /** What a service works with. */
@@ -36,6 +37,7 @@ export function createService(options: ServiceOptions): Service {
       write: new RateLimit({ per_second: writes_per_second, now_ms }),
     },
     instances: new InstanceRoom(now_ns),
+    memory: createMemory(),
   };
 }
 

@@ -15,8 +15,6 @@ export type { Result, Row, Statement, Value };
 
 /** A libSQL database: an embedded file or a server. Integers are `bigint`. */
 export interface Database extends Disposable {
-  /** The open database, where this is what one request sees of it. */
-  readonly itself: Database;
   /** Result of one statement that reads. */
   query(statement: Statement): Promise<Result>;
   /** Results of statements that all read the same state: one round trip. */
@@ -79,10 +77,6 @@ export class OpenDatabase implements Database {
     );
   }
 
-  get itself(): Database {
-    return this;
-  }
-
   /** Writes that wait for their turn. */
   get waitingWrites(): number {
     return this.#writes.depth;
@@ -127,16 +121,6 @@ export class OpenDatabase implements Database {
     this.#client = this.#create();
     used.close();
   }
-}
-
-/** What `create` makes of a database: shared by all who work with it, and gone with it. */
-export function perDatabase<T>(create: (db: Database) => T): (db: Database) => T {
-  const made = new WeakMap<Database, T>();
-  return ({ itself: db }) => {
-    let one = made.get(db);
-    if (one === undefined) made.set(db, one = create(db));
-    return one;
-  };
 }
 
 /**

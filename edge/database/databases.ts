@@ -1,5 +1,6 @@
 import { LibsqlError } from "@libsql/client/web";
 import { type OpenDatabase, openDatabase } from "./database.ts";
+import { Lease } from "./lease.ts";
 import { migrate } from "./migrations.ts";
 
 /** Which database holds the rows of a project. */
@@ -12,11 +13,6 @@ export interface Place {
 
 /** The place of a project that has a file beside the one of the keys. */
 export const BESIDE = "beside";
-
-/** An open database, which stays open until this is disposed. */
-export interface Lease extends Disposable {
-  db: OpenDatabase;
-}
 
 /** Where the databases are. */
 export interface DatabasesOptions {
@@ -71,7 +67,7 @@ export class Databases implements AsyncDisposable {
   /** The database of a project. */
   async lease(place: Place): Promise<Lease> {
     const url = this.urlOf(place);
-    if (url === this.#options.url) return { db: this.control, [Symbol.dispose]() {} };
+    if (url === this.#options.url) return new Lease(this.control, () => {});
     let entry = this.#open.get(url);
     if (!entry) {
       entry = { opening: this.#openAt(url), leases: 0, used_ms: 0 };
@@ -85,7 +81,7 @@ export class Databases implements AsyncDisposable {
       if (this.#open.size > (this.#options.max_open ?? 64)) this.closeIdle(0);
     };
     try {
-      return { db: await leased.opening, [Symbol.dispose]: release };
+      return new Lease(await leased.opening, release);
     } catch (error) {
       if (this.#open.get(url) === leased) this.#open.delete(url);
       throw error;

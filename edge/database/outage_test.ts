@@ -79,20 +79,22 @@ Deno.test("databases of projects are opened when used, and closed when idle and 
   let before;
   {
     using first = await beside(1n);
-    before = first.db;
+    before = first;
     using again = await beside(1n);
-    assert.equal(first.db, again.db);
+    // Temporary tables are those of one connection.
+    await first.write(["CREATE TEMP TABLE shared (n INTEGER)"]);
+    assert.equal((await again.query("SELECT * FROM shared")).rows.length, 0);
     for (const id of [2n, 3n, 4n]) {
       using _ = await beside(id);
     }
     // It is in use.
-    await first.db.query("SELECT * FROM windows");
+    await first.query("SELECT * FROM windows");
   }
   databases.closeIdle(0);
   await Promise.resolve();
   await assert.rejects(before.query("SELECT 1"), /closed/i);
   using again = await beside(1n);
-  await again.db.query("SELECT * FROM windows");
+  await again.query("SELECT * FROM windows");
   const files = [...Deno.readDirSync(`${folder.path}/service.db.projects`)]
     .map(({ name }) => name).filter((name) => name.endsWith(".db"));
   assert.deepEqual(files.sort(), ["1.db", "2.db", "3.db", "4.db"]);

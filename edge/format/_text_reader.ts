@@ -1,5 +1,7 @@
-/** Thrown where a text is not in the form that is read here; it may be right in another. */
-export class NotThis extends Error {}
+/** Reads JSON in the one form that the profiler writes it. */
+
+/** The text is not in canonical form: it is to be parsed in the general way. */
+export class NotCanonical extends Error {}
 
 const PLUS = 43;
 const COMMA = 44;
@@ -35,14 +37,14 @@ export class TextReader {
 
   /** Skips what must come next. */
   expect(expected: string): void {
-    if (!this.skipIf(expected)) throw new NotThis();
+    if (!this.skipIf(expected)) throw new NotCanonical();
   }
 
   /** What matches a sticky pattern here. */
   match(pattern: RegExp): string {
     pattern.lastIndex = this.at;
     const [found] = pattern.exec(this.text) ?? [];
-    if (found === undefined) throw new NotThis();
+    if (found === undefined) throw new NotCanonical();
     this.at += found.length;
     return found;
   }
@@ -50,7 +52,7 @@ export class TextReader {
   /** A whole number from 0 up that a double holds. */
   natural(): number {
     const value = this.#digits();
-    if (value === undefined) throw new NotThis();
+    if (value === undefined) throw new NotCanonical();
     return value;
   }
 
@@ -75,7 +77,7 @@ export class TextReader {
     this.at = at;
     const token = text.slice(from, at);
     const near = Number(token);
-    if (!Number.isFinite(near)) throw new NotThis();
+    if (!Number.isFinite(near)) throw new NotCanonical();
     return at > whole || Number.isSafeInteger(near) ? near : BigInt(token);
   }
 
@@ -89,7 +91,7 @@ export class TextReader {
       if (this.text.charCodeAt(this.at) !== COMMA) break;
     }
     this.expect("]");
-    if (items.length > most) throw new NotThis();
+    if (items.length > most) throw new NotCanonical();
     return items;
   }
 
@@ -97,7 +99,7 @@ export class TextReader {
   #pastDigits(from: number): number {
     let at = from;
     while (isDigit(this.text.charCodeAt(at))) at++;
-    if (at === from) throw new NotThis();
+    if (at === from) throw new NotCanonical();
     return at;
   }
 

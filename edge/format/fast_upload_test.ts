@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { decode, encodeUpload, ShapeError } from "@service/core";
 import { uploadShape } from "@service/core/upload_schema";
 import { uploads } from "../../core/testdata/arbitrary.ts";
-import { uploadOf } from "./fast_upload.ts";
+import { UploadReader } from "./fast_upload.ts";
 
 function outcome(work: () => unknown): unknown {
   try {
@@ -19,12 +19,27 @@ Deno.test("an upload is read as its shape reads it, the first time and again", (
   fc.assert(
     fc.property(uploads, (upload) => {
       const text = encodeUpload(upload);
+      const reader = new UploadReader();
       for (const _ of ["first", "again"]) {
-        assert.deepEqual(outcome(() => uploadOf(text)), bySlowWay(text));
+        assert.deepEqual(outcome(() => reader.read(text)), bySlowWay(text));
       }
     }),
   );
 });
+
+for (const max_characters of [2 ** 24, 100]) {
+  Deno.test(`what encodeUpload writes takes the fast way, with ${max_characters} characters kept`, () => {
+    const reader = new UploadReader({ max_characters });
+    fc.assert(
+      fc.property(uploads, (upload) => {
+        const text = encodeUpload(upload);
+        for (const _ of ["first", "again"]) assert.deepEqual(reader.readFast(text), upload);
+      }),
+    );
+  });
+}
+
+const reader = new UploadReader();
 
 const pieces = fc.constantFrom(
   ...['"', "\\", "0", "9", "-", ".", "e", ",", ":", "[", "]", "{", "}", " ", "1e400", "null", ""],
@@ -39,7 +54,7 @@ Deno.test("whatever is wrong or odd with a text, it is what the shape makes of i
       const begin = text.indexOf('"series":');
       const cut = begin + at % (text.length - begin);
       const odd = text.slice(0, cut) + piece + text.slice(cut + gone);
-      assert.deepEqual(outcome(() => uploadOf(odd)), bySlowWay(odd));
+      assert.deepEqual(outcome(() => reader.read(odd)), bySlowWay(odd));
     }),
     { numRuns: 1_000 },
   );

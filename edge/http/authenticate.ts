@@ -1,9 +1,8 @@
 import { refuse, retryAfter } from "@service/core/problem";
 import type { Database } from "../database/database.ts";
-import type { RequestContext, RequestFacts, Service } from "./respond.ts";
+import type { RequestContext, Service } from "./respond.ts";
 import type { KnownKey } from "../tenancy/key_cache.ts";
 import type { Scope } from "../tenancy/keys.ts";
-import type { Metrics } from "./telemetry.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** Who asks; its project's database stays open until this is disposed. */
@@ -36,12 +35,16 @@ export async function authenticate(
     ]);
   }
   take(limits[scope], key, scope);
-  const lease = await databases.lease(key.project);
+  const db = await databases.lease(key.project);
   return {
     key,
     project: key.project,
-    db: counted(lease.db, facts, metrics),
-    [Symbol.dispose]: () => lease[Symbol.dispose](),
+    db,
+    [Symbol.dispose]() {
+      facts.rows += db.rows;
+      metrics.rows += db.rows;
+      db[Symbol.dispose]();
+    },
   };
 }
 
@@ -53,31 +56,4 @@ function take(limit: RateLimit, { prefix }: KnownKey, scope: Scope): void {
     seconds,
     refuse(429, `Cannot ${scope} now: the key may do ${allowed}; try again in ${seconds} s`),
   );
-}
-
-/** The database, with the rows that it gives counted. */
-function counted(db: Database, facts: RequestFacts, metrics: Metrics): Database {
-  const count = (rows: number) => {
-    facts.rows += rows;
-    metrics.rows += rows;
-  };
-  return {
-    itself: db.itself,
-    async query(statement) {
-      const result = await db.query(statement);
-      count(result.rows.length);
-      return result;
-    },
-    async read(statements) {
-      const results = await db.read(statements);
-      for (const { rows } of results) count(rows.length);
-      return results;
-    },
-    async write(statements) {
-      const results = await db.write(statements);
-      for (const { rows } of results) count(rows.length);
-      return results;
-    },
-    [Symbol.dispose]() {},
-  };
 }

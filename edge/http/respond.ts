@@ -6,6 +6,7 @@ import type { Databases } from "../database/databases.ts";
 import type { InstanceRoom, Limits } from "../tenancy/quotas.ts";
 import type { KeyCache } from "../tenancy/key_cache.ts";
 import type { Scope } from "../tenancy/keys.ts";
+import type { Memory } from "../windows/memory.ts";
 import type { Metrics } from "./telemetry.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
@@ -17,6 +18,7 @@ export interface Service {
   /** What a project may have that has no quotas of its own. */
   quotas: Limits;
   instances: InstanceRoom;
+  memory: Memory;
   metrics: Metrics;
   /** Opens the routes of the operator; `undefined`: there are none. */
   admin_token?: string;

@@ -32,23 +32,23 @@ export async function moveProject(databases: Databases, options: MoveOptions): P
   using source = await databases.lease(project);
   const target_place = { id: project.id, database_url: options.to };
   if (databases.urlOf(project) === databases.urlOf(target_place)) {
-    return await lower(source.db, project.id);
+    return await lower(source, project.id);
   }
   using target = await databases.lease(target_place);
-  const token = await claim(source.db, project.id);
-  await expectFit(target.db, { project: project.id, token });
-  const tables = await tablesOf(source.db);
-  const copy = { from: source.db, to: target.db, tables, project: project.id };
+  const token = await claim(source, project.id);
+  await expectFit(target, { project: project.id, token });
+  const tables = await tablesOf(source);
+  const copy = { from: source, to: target, tables, project: project.id };
   let switching = false;
   try {
-    await lower(target.db, project.id);
+    await lower(target, project.id);
     await clear(copy);
-    await record(source.db, tables, project.id);
+    await record(source, tables, project.id);
     await copyAll(copy);
     const seq = await catchUp(copy, 0n, FEW_CHANGES);
-    await raise(source.db, tables, project.id);
+    await raise(source, tables, project.id);
     await finish(copy, seq);
-    if (await tokenIn(source.db, project.id) !== token) {
+    if (await tokenIn(source, project.id) !== token) {
       throw new Error("Cannot finish the move: another one of the project has begun");
     }
     switching = true;
@@ -56,10 +56,10 @@ export async function moveProject(databases: Databases, options: MoveOptions): P
       sql: "UPDATE projects SET database_url = ? WHERE id = ? AND database_url IS ?",
       args: [options.to, project.id, project.database_url],
     }]);
-    await stopRecording(source.db, project.id);
+    await stopRecording(source, project.id);
   } catch (error) {
     // Whether it is switched is not known where the answer was lost: then nothing may be written.
-    if (!switching) await lower(source.db, project.id);
+    if (!switching) await lower(source, project.id);
     throw error;
   }
 }

@@ -4,12 +4,10 @@ import { refuse } from "@service/core/problem";
 import { readBody } from "../http/body.ts";
 import { authenticate, type Caller } from "../http/authenticate.ts";
 import { answer, type Handler, type RequestContext, type Service } from "../http/respond.ts";
-import { layoutsOf } from "../windows/dictionaries.ts";
-import { minutesOf } from "../windows/open_minutes.ts";
 import { expectFewSeries, quotasOf } from "../tenancy/quotas.ts";
 import { rollUpClosed } from "../windows/rollup.ts";
 import { DIGEST_BYTES, storeWindow, type WindowToStore } from "../windows/write.ts";
-import { uploadOf } from "../format/fast_upload.ts";
+import type { UploadReader } from "../format/fast_upload.ts";
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
 export const ingest: Handler = async (c, service) => {
@@ -25,7 +23,8 @@ export const ingest: Handler = async (c, service) => {
   service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
   const { from_ns, to_ns, received_ns } = row;
   if (answered.stored && answered.watermark_ns >= to_ns) {
-    const closing = { name: row, instance, received_ns, from_ns, to_ns, rolled };
+    const { dictionaries } = service.memory;
+    const closing = { dictionaries, name: row, instance, received_ns, from_ns, to_ns, rolled };
     await rollUpClosed(db, closing).catch(() => {
       // The window is stored; the maintenance makes what is missing.
     });
@@ -40,9 +39,10 @@ async function rowOf(
   caller: Caller,
 ): Promise<WindowToStore> {
   const { db, project, key } = caller;
+  const { uploads, dictionaries, minutes } = service.memory;
   const quotas = quotasOf(project, service.quotas);
   const body = await readBody(c.req.raw, quotas.max_body_bytes);
-  const { window, tags, attributes, ...upload } = readUpload(body);
+  const { window, tags, attributes, ...upload } = readUpload(uploads, body);
   expectFewSeries(window, quotas);
   await service.instances.expectRoom(caller, upload.instance_id, quotas);
   const { from_ns, to_ns, errors } = window;
@@ -57,8 +57,8 @@ async function rowOf(
     attributes: JSON.stringify(attributes),
     from_ns,
     to_ns,
-    packed: await layoutsOf(db).packWindow(name, window),
-    minutes: await minutesOf(db).closeWith(name, window, digest),
+    packed: await dictionaries.packWindow(db, { name, window }),
+    minutes: await minutes.closeWith(db, { name, window, digest }),
     digest,
     errors: errors.length > 0 ? encode(errors) : null,
     error_count: errors.length,
@@ -80,9 +80,9 @@ function textOf(body: Uint8Array): string {
   return text.includes("\ufffd") ? strictUtf8.decode(body) : text;
 }
 
-function readUpload(body: Uint8Array): Upload {
+function readUpload(uploads: UploadReader, body: Uint8Array): Upload {
   try {
-    return uploadOf(textOf(body));
+    return uploads.read(textOf(body));
   } catch (error) {
     if (error instanceof ShapeError) {
       const parameter = error.path || "body";

@@ -205,7 +205,7 @@ export async function setQuotas(
 async function countInstances(databases: Databases, place: Place): Promise<bigint | null> {
   try {
     using lease = await databases.lease(place);
-    const { rows } = await lease.db.query({
+    const { rows } = await lease.query({
       sql: "SELECT count(*) AS count FROM instances WHERE project = ?",
       args: [place.id],
     });

@@ -1,5 +1,8 @@
+/** The dictionaries of instances: by which one new windows are packed, and when it is made anew. */
+
 import type { Window } from "@service/core";
-import { type Database, perDatabase, type Statement, statement } from "../database/database.ts";
+import { Lru } from "@service/core/lru";
+import { type Database, type Statement, statement } from "../database/database.ts";
 import {
   type Identities,
   identityKeys,
@@ -12,13 +15,13 @@ import {
 import { pack, strangersOf } from "../format/packed_window.ts";
 
 /** Identities that all layouts in memory may have together: some 100 MB. */
-const MAX_KNOWN = 400_000;
+const MAX_IDENTITIES = 400_000;
 
-/** A layout that has so many times the identities of a window is not enlarged but made anew. */
+/** A layout with more than this many times the identities of a window is begun anew. */
 const MAX_UNUSED = 4;
 
-/** Strangers that are remembered. */
-const MAX_STRANGERS = 20_000;
+/** Missing identities of a layout that are remembered. */
+const MAX_MISSING = 20_000;
 
 /** Which instance: it may have no row yet. */
 export interface InstanceName {
@@ -45,10 +48,16 @@ export interface KnownLayout extends NewestLayout {
 }
 
 interface Known extends KnownLayout {
-  /** Identities that were met and that it lacks. */
-  strangers: Set<string>;
-  /** How many times a stranger came again: what a larger layout would have saved. */
-  regrets: number;
+  /** Identities that windows had and it has not. */
+  missing: Set<string>;
+  /** Times that a missing identity came again, since the layout was made. */
+  repeatedMisses: number;
+}
+
+/** Which window to pack. */
+export interface WindowToPack {
+  name: InstanceName;
+  window: Window;
 }
 
 /**
@@ -56,32 +65,30 @@ interface Known extends KnownLayout {
  * in the window itself, until that has cost as much as a new layout does. Processes need not agree:
  * a layout is named by its content, and a window says which is its own.
  */
-export class Layouts {
-  readonly #db: Database;
-  readonly #known = new Map<string, Known>();
-  #size = 0;
-
-  /** Over those in `db`. */
-  constructor(db: Database) {
-    this.#db = db;
-  }
+export class Dictionaries {
+  readonly #known = new Lru<string, Known>({
+    max: MAX_IDENTITIES,
+    weigh: ({ layout }) => layout.size,
+  });
 
   /** A window as it came, packed; its identities may make the instance a new layout. */
-  async packWindow(name: InstanceName, window: Window): Promise<PackedWindow> {
-    const known = await this.#find(name);
+  async packWindow(db: Database, { name, window }: WindowToPack): Promise<PackedWindow> {
+    const known = await this.#find(db, name);
     if (known) {
       const { body, strangers } = pack(window, known.layout, { deflate: false });
-      if (!isOutgrown(known, strangers)) return { body, layout: known };
+      noteMissing(known, strangers);
+      if (!needsRebuild(known)) return { body, layout: known };
     }
-    const next = newKnown(enlarged(known?.layout ?? NO_LAYOUT, window));
-    this.#keep(name, next);
-    return { body: pack(window, next.layout, { deflate: false }).body, layout: next };
+    const layout = rebuilt(known?.layout ?? NO_LAYOUT, window);
+    const next = knownAs(layout, packLayout(layout), false);
+    this.#known.set(keyOf(name), next);
+    return { body: pack(window, layout, { deflate: false }).body, layout: next };
   }
 
   /** A roll-up, packed; what is rare enough to be in none of its windows' layouts stays in it. */
-  async packRollup(name: InstanceName, window: Window): Promise<PackedWindow> {
-    const known = await this.#find(name);
-    if (!known) return await this.packWindow(name, window);
+  async packRollup(db: Database, { name, window }: WindowToPack): Promise<PackedWindow> {
+    const known = await this.#find(db, name);
+    if (!known) return await this.packWindow(db, { name, window });
     return { body: pack(window, known.layout, { deflate: true }).body, layout: known };
   }
 
@@ -90,37 +97,14 @@ export class Layouts {
     return this.#known.get(keyOf(name));
   }
 
-  async #find(name: InstanceName): Promise<Known | undefined> {
-    const known = this.#known.get(keyOf(name)) ?? await this.#newest(name);
-    if (known) this.#keep(name, known);
-    return known;
-  }
-
-  async #newest({ project, instance_id }: InstanceName): Promise<Known | undefined> {
-    const { rows: [row] } = await this.#db.query(
-      statement(NEWEST_LAYOUT, { project, instance_id }),
-    );
-    if (!row) return undefined;
-    const [hash, body] = [row.hash, row.body].map((blob) => new Uint8Array(blob as ArrayBuffer));
-    return knownAs(unpackLayout(row.body as ArrayBuffer), { hash: hash!, body: body! }, true);
-  }
-
-  /** The least recently used make place. */
-  #keep(name: InstanceName, known: Known): void {
-    const key = keyOf(name);
-    this.#size += known.layout.size - (this.#known.get(key)?.layout.size ?? 0);
-    this.#known.delete(key);
-    this.#known.set(key, known);
-    for (const [oldest, { layout }] of this.#known) {
-      if (this.#size <= MAX_KNOWN || oldest === key) return;
-      this.#known.delete(oldest);
-      this.#size -= layout.size;
-    }
+  async #find(db: Database, name: InstanceName): Promise<Known | undefined> {
+    const known = this.#known.get(keyOf(name));
+    if (known) return known;
+    const newest = await newestOf(db, name);
+    if (newest) this.#known.set(keyOf(name), newest);
+    return newest;
   }
 }
-
-/** The layouts of a database. */
-export const layoutsOf: (db: Database) => Layouts = perDatabase((db) => new Layouts(db));
 
 /** The statements that store a layout which the database may lack, for the instance `args` name. */
 export function storingLayout(
@@ -142,25 +126,35 @@ function keyOf({ project, instance_id }: InstanceName): string {
   return `${project} ${instance_id}`;
 }
 
-function newKnown(layout: Layout): Known {
-  return knownAs(layout, packLayout(layout), false);
+async function newestOf(
+  db: Database,
+  { project, instance_id }: InstanceName,
+): Promise<Known | undefined> {
+  const { rows: [row] } = await db.query(statement(NEWEST_LAYOUT, { project, instance_id }));
+  if (!row) return undefined;
+  const [hash, body] = [row.hash, row.body].map((blob) => new Uint8Array(blob as ArrayBuffer));
+  return knownAs(unpackLayout(row.body as ArrayBuffer), { hash: hash!, body: body! }, true);
 }
 
 function knownAs(layout: Layout, stored: StoredLayout, isStored: boolean): Known {
-  return { ...stored, isStored, layout, strangers: new Set(), regrets: 0 };
+  return { ...stored, isStored, layout, missing: new Set(), repeatedMisses: 0 };
 }
 
-/** Whether strangers that came again have cost as much as a new layout; remembers these. */
-function isOutgrown(known: Known, strangers: Identities): boolean {
-  if (known.strangers.size > MAX_STRANGERS) known.strangers.clear();
-  for (const key of identityKeys(strangers)) {
-    if (known.strangers.has(key)) known.regrets++;
-    else known.strangers.add(key);
+function noteMissing(known: Known, identities: Identities): void {
+  if (known.missing.size > MAX_MISSING) known.missing.clear();
+  for (const key of identityKeys(identities)) {
+    if (known.missing.has(key)) known.repeatedMisses++;
+    else known.missing.add(key);
   }
-  return known.regrets > known.layout.size;
 }
 
-function enlarged(layout: Layout, window: Window): Layout {
+/** Whether identities that were missing again and again have cost as much as a new layout. */
+function needsRebuild({ repeatedMisses, layout }: Known): boolean {
+  return repeatedMisses > layout.size;
+}
+
+/** The layout with the window's identities; without the old ones where most are not used any more. */
+function rebuilt(layout: Layout, window: Window): Layout {
   const alone = NO_LAYOUT.with(strangersOf(window, NO_LAYOUT));
   if (layout.size > MAX_UNUSED * alone.size) return alone;
   return layout.with(strangersOf(window, layout));

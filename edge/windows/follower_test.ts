@@ -62,7 +62,9 @@ testOnFile(
         );
       }
       if ((at - base) % 600 === 0) {
-        await maintain(service.db, { now_ns: service.clock.now_ns, retention_days: 30 });
+        const { dictionaries } = service.service.memory;
+        const { now_ns } = service.clock;
+        await maintain(service.db, { now_ns, retention_days: 30, dictionaries });
       }
       if (at < first) continue;
       const payload = await read(

@@ -1,4 +1,5 @@
 import { LAST_NS, SECOND_NS } from "@service/core/time";
+import type { Dictionaries } from "./dictionaries.ts";
 import { condense } from "./downsample.ts";
 import { type Database, statement } from "../database/database.ts";
 import { IS_FENCED } from "../database/write_block.ts";
@@ -9,8 +10,15 @@ import { rollUp } from "./rollup.ts";
 
 /** When to look after what, and what is too old. */
 export interface MaintenanceOptions {
+  dictionaries: Dictionaries;
   now_ns: bigint;
   retention_days: number;
+}
+
+interface Turn {
+  dictionaries: Dictionaries;
+  now_ns: bigint;
+  before_ns: bigint;
 }
 
 /** How an instance's turn ended. */
@@ -34,13 +42,14 @@ const EVERY_NS = 3_600n * SECOND_NS;
  */
 export async function maintain(
   db: Database,
-  { now_ns, retention_days }: MaintenanceOptions,
+  { now_ns, retention_days, dictionaries }: MaintenanceOptions,
 ): Promise<boolean> {
   const before_ns = retainedFrom(now_ns, retention_days);
   if (!await purge(db, before_ns)) return false;
+  const turn = { now_ns, before_ns, dictionaries };
   const due = () => db.query(statement(DUE, { now_ns, most: INSTANCES }));
   for (const row of (await due()).rows) {
-    await takeTurn(db, maintainedInstance(row), { now_ns, before_ns });
+    await takeTurn(db, maintainedInstance(row), turn);
   }
   return (await due()).rows.length === 0;
 }
@@ -48,9 +57,9 @@ export async function maintain(
 async function takeTurn(
   db: Database,
   instance: MaintainedInstance,
-  { now_ns, before_ns }: { now_ns: bigint; before_ns: bigint },
+  { now_ns, before_ns, dictionaries }: Turn,
 ): Promise<void> {
-  let progress = await makeRollups(db, instance, now_ns);
+  let progress = await makeRollups(db, instance, { now_ns, dictionaries });
   if (progress === "all") progress = await condense(db, instance, now_ns);
   const due_ns = progress === "some" ? now_ns : isDone(instance) ? LAST_NS : now_ns + EVERY_NS;
   await db.write([
@@ -69,7 +78,7 @@ function isDone(instance: MaintainedInstance): boolean {
 async function makeRollups(
   db: Database,
   { id, project, instance_id, last_seen_ns, rolled_ns }: MaintainedInstance,
-  now_ns: bigint,
+  { now_ns, dictionaries }: Omit<Turn, "before_ns">,
 ): Promise<Progress> {
   let missing = 0;
   let made = 0;
@@ -82,6 +91,7 @@ async function makeRollups(
     missing += rows.length;
     for (const { end_ns } of rows) {
       const isMade = await rollUp(db, {
+        dictionaries,
         name: { project, instance_id },
         instance: id,
         level,

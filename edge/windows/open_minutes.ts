@@ -1,6 +1,9 @@
+/** Minutes that are not over: their windows, merged as they come. */
+
 import { absorb, type Window } from "@service/core";
-import { type Database, perDatabase, type Statement, statement } from "../database/database.ts";
-import { type InstanceName, layoutsOf, type PackedWindow } from "./dictionaries.ts";
+import { Lru } from "@service/core/lru";
+import { type Database, type Statement, statement } from "../database/database.ts";
+import type { Dictionaries, InstanceName, PackedWindow } from "./dictionaries.ts";
 import { spanEnd, spanNs } from "./levels.ts";
 
 /** The finest level of roll-ups. */
@@ -23,8 +26,13 @@ interface OpenMinute {
   end_ns: bigint;
   merged: Window;
   digests: string[];
-  /** How many series and frames it has. */
-  size: number;
+}
+
+/** A window that is about to be stored. */
+export interface ClosingWindow {
+  name: InstanceName;
+  window: Window;
+  digest: Uint8Array;
 }
 
 /**
@@ -32,39 +40,38 @@ interface OpenMinute {
  * may lack what another process was sent, so it is stored only where its windows are the stored ones;
  * what is missing is made of these.
  */
-export class Minutes {
-  readonly #db: Database;
-  readonly #open = new Map<string, OpenMinute>();
-  #size = 0;
+export class OpenMinutes {
+  readonly #dictionaries: Dictionaries;
+  readonly #open = new Lru<string, OpenMinute>({ max: MAX_KEPT, weigh: weightOf });
 
-  /** Of the windows in `db`. */
-  constructor(db: Database) {
-    this.#db = db;
+  /** With the dictionaries that roll-ups are packed by. */
+  constructor(dictionaries: Dictionaries) {
+    this.#dictionaries = dictionaries;
   }
 
   /** Takes over a window that is about to be stored; gives the minutes that are over with it. */
-  async closeWith(
-    name: InstanceName,
-    window: Window,
-    digest: Uint8Array,
-  ): Promise<PackedMinute[]> {
-    const closed = this.#closed(`${name.project} ${name.instance_id}`, window, digest);
-    return await Promise.all(closed.map(async ({ end_ns, merged, digests }) => ({
-      end_ns,
-      from_ns: merged.from_ns,
-      to_ns: merged.to_ns,
-      packed: await layoutsOf(this.#db).packRollup(name, merged),
-      digests: digests.join(),
-    })));
+  async closeWith(db: Database, closing: ClosingWindow): Promise<PackedMinute[]> {
+    const { name } = closing;
+    return await Promise.all(
+      this.#closed(closing).map(async ({ end_ns, merged, digests }) => ({
+        end_ns,
+        from_ns: merged.from_ns,
+        to_ns: merged.to_ns,
+        packed: await this.#dictionaries.packRollup(db, { name, window: merged }),
+        digests: digests.join(),
+      })),
+    );
   }
 
-  #closed(key: string, window: Window, digest: Uint8Array): OpenMinute[] {
+  #closed({ name, window, digest }: ClosingWindow): OpenMinute[] {
+    const key = `${name.project} ${name.instance_id}`;
     const closed: OpenMinute[] = [];
     const { from_ns, to_ns } = window;
     const end_ns = spanEnd(to_ns, MINUTE);
     // As SQLite writes it.
-    const named = digest.toHex().toUpperCase();
-    let open = this.#take(key);
+    const digestText = digest.toHex().toUpperCase();
+    let open = this.#open.get(key);
+    this.#open.delete(key);
     if (open?.merged.to_ns !== from_ns) open = undefined;
     if (open && open.end_ns !== end_ns) {
       closed.push(open);
@@ -72,35 +79,15 @@ export class Minutes {
     }
     if (open) {
       absorb(open.merged, window);
-      open.digests.push(named);
+      open.digests.push(digestText);
     } else if (from_ns <= end_ns - spanNs(MINUTE)) {
-      open = { end_ns, merged: { ...window, errors: [] }, digests: [named], size: 0 };
+      open = { end_ns, merged: { ...window, errors: [] }, digests: [digestText] };
     }
     if (open?.end_ns === to_ns) closed.push(open);
-    else if (open) this.#keep(key, open);
+    else if (open) this.#open.set(key, open);
     return closed;
   }
-
-  #take(key: string): OpenMinute | undefined {
-    const open = this.#open.get(key);
-    this.#open.delete(key);
-    this.#size -= open?.size ?? 0;
-    return open;
-  }
-
-  /** Those that waited longest make place. */
-  #keep(key: string, open: OpenMinute): void {
-    this.#size += open.size = sizeOf(open.merged);
-    this.#open.set(key, open);
-    for (const oldest of this.#open.keys()) {
-      if (this.#size <= MAX_KEPT) return;
-      this.#take(oldest);
-    }
-  }
 }
-
-/** The open minutes of a database. */
-export const minutesOf: (db: Database) => Minutes = perDatabase((db) => new Minutes(db));
 
 /** The statement that stores the roll-up of a minute, if it is made of what is stored. */
 export function storingMinute(
@@ -124,8 +111,8 @@ const INSERT_MINUTE = `INSERT INTO windows
     ))
   ON CONFLICT DO NOTHING`;
 
-function sizeOf({ series }: Window): number {
-  let size = series.size;
-  for (const one of series.values()) if (one.type === "profile") size += one.frames.size;
-  return size;
+function weightOf({ merged }: OpenMinute): number {
+  let weight = merged.series.size;
+  for (const one of merged.series.values()) if (one.type === "profile") weight += one.frames.size;
+  return weight;
 }

@@ -1,6 +1,6 @@
 import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
-import { type InstanceName, layoutsOf, storingLayout } from "./dictionaries.ts";
+import { type Dictionaries, type InstanceName, storingLayout } from "./dictionaries.ts";
 import { closedBetween, type Level, LEVELS, spanNs } from "./levels.ts";
 import { encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
 
@@ -9,6 +9,7 @@ const MOST_AT_INGEST = 128;
 
 /** Which roll-up to make. */
 export interface RollupOptions {
+  dictionaries: Dictionaries;
   name: InstanceName;
   /** Row id of the instance. */
   instance: bigint;
@@ -24,15 +25,14 @@ export interface RollupOptions {
  * the span still has exactly these pieces: a window that came meanwhile, to any process, has others.
  */
 export async function rollUp(db: Database, options: RollupOptions): Promise<boolean> {
-  const { name, most, ...rest } = options;
+  const { dictionaries, name, most, ...rest } = options;
   const start_ns = rest.end_ns - spanNs(rest.level);
   const args = { ...rest, start_ns, below: rest.level, most: most + 1 };
   const { rows } = await db.query(statement(PIECES, args));
   if (rows.length === 0 || rows.length > most) return false;
-  const layouts = layoutsOf(db);
-  const known = layouts.known(name);
+  const known = dictionaries.known(name);
   const { window, stretches } = await mergePieces(rows, { start_ns, known });
-  const { body, layout } = await layouts.packRollup(name, window);
+  const { body, layout } = await dictionaries.packRollup(db, { name, window });
   const results = await db.write([
     ...storingLayout(layout, { ...name, received_ns: options.received_ns }),
     statement(INSERT_ROLLUP, {

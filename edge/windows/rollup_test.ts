@@ -43,8 +43,9 @@ async function sendMinutes(
   return instance_id;
 }
 
-async function maintainAll({ db, clock }: TestService): Promise<void> {
-  while (!await maintain(db, { now_ns: clock.now_ns, retention_days: 30 }));
+async function maintainAll({ db, clock, service }: TestService): Promise<void> {
+  const { dictionaries } = service.memory;
+  while (!await maintain(db, { now_ns: clock.now_ns, retention_days: 30, dictionaries }));
 }
 
 testOnEachStorage({
@@ -97,6 +98,7 @@ testOnEachStorage({
       return result;
     };
     const made = await rollUp(service.db, {
+      dictionaries: service.service.memory.dictionaries,
       name: { project: row!.project as bigint, instance_id },
       instance: row!.id as bigint,
       level: 600,

@@ -90,7 +90,9 @@ class Maintain implements Command {
   async run(model: Model, { service }: Real): Promise<void> {
     const { now_ns } = service.clock;
     model.mayGiveUp ||= now_ns - model.received_ns >= RAW_NS;
-    while (!await maintain(service.db, { now_ns, retention_days: RETENTION_DAYS }));
+    const { dictionaries } = service.service.memory;
+    const options = { now_ns, retention_days: RETENTION_DAYS, dictionaries };
+    while (!await maintain(service.db, options));
   }
 }
 

@@ -5,7 +5,6 @@ import type { Window } from "@service/core";
 import { SECOND_NS, secondsFromNs } from "@service/core/time";
 import { startServer } from "../../edge/testing/each_storage.ts";
 import { startService, type TestService } from "../../edge/testing/api.ts";
-import { layoutsOf } from "../../edge/windows/dictionaries.ts";
 import { rollUpClosed } from "../../edge/windows/rollup.ts";
 import { storeWindow } from "../../edge/windows/write.ts";
 import { ANY_LEVEL, TILING } from "../../edge/windows/tiling.ts";
@@ -149,13 +148,14 @@ async function instanceOf(db: TestService["db"], name: string): Promise<bigint> 
 
 /** Stores windows as the ingest endpoint does, without the HTTP around it. */
 async function fill(
-  { db }: TestService,
+  { db, service }: TestService,
   instance_id: string,
   windows: number,
   windowAt: (at: number) => Window,
 ): Promise<void> {
   const { rows: [key] } = await db.query("SELECT name, project FROM keys");
   const name = { project: key!.project as bigint, instance_id };
+  const { dictionaries } = service.memory;
   const store = async (window: Window) => {
     const { from_ns, to_ns } = window;
     const outcome = await storeWindow(db, {
@@ -168,14 +168,22 @@ async function fill(
       from_ns,
       to_ns,
       final: false,
-      packed: await layoutsOf(db).packWindow(name, window),
+      packed: await dictionaries.packWindow(db, { name, window }),
       digest: new Uint8Array(16),
       errors: null,
       error_count: 0,
       received_ns: to_ns,
     });
     if ("conflict" in outcome) throw new Error(outcome.message);
-    return { name, instance: outcome.instance, rolled: [], from_ns, to_ns, received_ns: to_ns };
+    return {
+      dictionaries,
+      name,
+      instance: outcome.instance,
+      rolled: [],
+      from_ns,
+      to_ns,
+      received_ns: to_ns,
+    };
   };
   await store(windowAt(0));
   for (let at = 1; at < windows; at += TOGETHER) {
