@@ -30,7 +30,7 @@ const FFI = ["ffi/export.h", "node:"];
  * is a folder without its subfolders, or a single file; rooms not listed have no source files.
  */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  "core": ["core/series", "core/catalogue"],
+  "core": ["core/series"],
   "core/series": ["core"],
   "core/catalogue": ["core"],
 

@@ -1,4 +1,4 @@
-/** Metrics of GPU activity that the interface names. */
+/** Metrics of GPU activity: kernels, graphs, copies and waits. */
 
 import type { CatalogueEntry } from "./entry.ts";
 
@@ -45,7 +45,8 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
       "samples are replays.",
     read: "Only in graph mode; present and empty in node mode. Together with " +
       "cuda_kernels_nanoseconds it is all GPU time. In an engine each frame is usually one batch size.",
-    act: "value / samples is the time of one step at that size. For what is inside, trace by node.",
+    act: "value / samples is the time of one step at that size. To see the kernels inside, " +
+      "trace by node.",
   },
   {
     name: "rocm_kernels_nanoseconds",
@@ -53,7 +54,8 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
     unit: "nanoseconds",
     tags: activity,
     meaning: "GPU time by kernel symbol on ROCm; samples are dispatches.",
-    read: "Every dispatch by itself, always: those of graphs too. There is no mode gauge.",
+    read: "Every dispatch is recorded by itself, also those of graphs. There is no mode " +
+      "gauge.",
     act: "As cuda_kernels_nanoseconds.",
   },
   {
@@ -63,8 +65,8 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
     tags: [...activity, "kind"],
     meaning: "Bytes copied by the CUDA driver, by kind: host_to_device, device_to_host, " +
       "device_to_device, and so on.",
-    read: "Copies that kernels make themselves are not in it, nor are those of collective " +
-      "libraries. Divide by the copy time of the same kind for the bandwidth.",
+    read: "Copies by kernels and by collective libraries are not counted. Divide by the " +
+      "copy time of the same kind for the bandwidth.",
     act: "Much host_to_device in every step: keep data on the device, pin host memory, overlap " +
       "copies with work. device_to_host in every step often hides a synchronization (.item()).",
   },
@@ -152,33 +154,33 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
     tags: activity,
     meaning:
       "Time of work whose records came too late to tell whether it had been counted as busy.",
-    read:
-      "0 is what is expected: gpu_busy_nanoseconds is exact then. Otherwise that one lacks at " +
-      "most so much.",
-    act: "None is needed: read the profiles, in which all of it counts.",
+    read: "0 is normal: gpu_busy_nanoseconds is exact. Above 0, gpu_busy_nanoseconds lacks " +
+      "at most this much.",
+    act: "None: read the profiles, which contain all of it.",
   },
   {
     name: "cuda_dropped_records_total",
     type: "counter",
     unit: null,
     tags: process,
-    meaning: "Records of GPU activity that were lost: by the CUDA driver for want of buffers, or " +
-      "by the profiler's own limit of memory (estimated).",
+    meaning: "Records of GPU activity that were lost: by the CUDA driver when it had no " +
+      "buffer left, or at the profiler's own limit of memory (estimated).",
     read: "Always present: 0 means that the profiles are complete. Above 0, they lack that many " +
       "launches; shares are still about right.",
-    act: "In node mode go back to --cuda-graph-trace graph, which has one record for a replay. " +
-      "Otherwise leave the workload a free processor: its reader falls behind.",
+    act: "In node mode go back to --cuda-graph-trace graph, which has one record for a " +
+      "replay. Otherwise leave a processor free: the thread that reads the records falls " +
+      "behind.",
   },
   {
     name: "cuda_invalid_records_total",
     type: "counter",
     unit: null,
     tags: process,
-    meaning: "Records of GPU activity without a usable time: no start, or an end before it. They " +
-      "count nowhere else.",
-    read: "0 is the normal answer. Above 0, profiles lack that many samples.",
-    act:
-      "Small beside all samples: none. Otherwise update the driver, or use the other graph mode.",
+    meaning: "Records of GPU activity without a usable time: no start, or an end before it. " +
+      "They are in no other metric.",
+    read: "0 is normal. Above 0, profiles lack that many samples.",
+    act: "None if they are few beside all samples. Otherwise update the driver, or use the " +
+      "other graph mode.",
   },
   {
     name: "cuda_unidentified_graphs_total",
@@ -187,7 +189,7 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
     tags: process,
     meaning: "CUDA graphs whose structure could not be learned; their frame in " +
       "cuda_graphs_nanoseconds is graph_ and a number of this process.",
-    read: "0 is the normal answer. Above 0, those frames cannot be compared with other runs and " +
+    read: "0 is normal. Above 0, those frames cannot be compared with other runs and " +
       "processes; their time is right.",
     act: "None for a single run. To compare runs, trace by node: --cuda-graph-trace node.",
   },

@@ -71,7 +71,7 @@ export const HOST_METRICS: readonly CatalogueEntry[] = [
     unit: "bytes",
     tags: [],
     meaning: "Memory that is swapped out.",
-    read: "A constant value is harmless history; a growing one slows all that touches it.",
+    read: "A constant value is harmless; a growing one slows every access to that memory.",
     act: "When it grows, reduce memory use before anything else.",
   },
   {
@@ -80,7 +80,7 @@ export const HOST_METRICS: readonly CatalogueEntry[] = [
     unit: "bytes",
     tags: [],
     meaning: "Swap space of the host.",
-    read: "0 is a host without swap: when memory ends there, a process is killed.",
+    read: "0: the host has no swap, and a process is killed when memory runs out.",
     act: "The scale for host_swap_usage_bytes.",
   },
   {
@@ -91,8 +91,8 @@ export const HOST_METRICS: readonly CatalogueEntry[] = [
     meaning:
       "Threads that run, want to run, or wait for a disk, averaged by the kernel over window: " +
       "1m, 5m, 15m.",
-    read: "Compare with the attribute host.cpu_count: above it, threads wait in line. It lags; " +
-      "host_cpu_usage_percent and host_pressure_stall_percent tell of now.",
+    read: "Compare with the attribute host.cpu_count: above it, threads wait in line. It " +
+      "lags; host_cpu_usage_percent and host_pressure_stall_percent show the present.",
     act: "Far above the number of processors: fewer workers or threads (OMP_NUM_THREADS, loader " +
       "workers).",
   },
@@ -101,22 +101,22 @@ export const HOST_METRICS: readonly CatalogueEntry[] = [
     type: "gauge",
     unit: "percent",
     tags: ["resource", "kind"],
-    meaning: "Share of the last ten seconds in which some task, or all tasks that had work (kind " +
-      "some, full), stood still for want of a resource: cpu, memory, io.",
-    read: "Averaged by the kernel. There is no full for cpu. Absent where the kernel keeps no " +
-      "pressure (before Linux 4.20, or off).",
-    act: "The shortest proof of a bottleneck: io full is time in which storage alone held the " +
-      "machine, memory full is thrashing, cpu some is too many threads.",
+    meaning: "Share of the last ten seconds in which some task, or all tasks that had work " +
+      "(kind some, full), stalled for lack of a resource: cpu, memory, io.",
+    read: "Averaged by the kernel. There is no full for cpu. Absent where the kernel does " +
+      "not measure pressure (before Linux 4.20, or off).",
+    act: "The shortest proof of a bottleneck: io full is time in which all work waited for " +
+      "storage, memory full is thrashing, cpu some is too many threads.",
   },
   {
     name: "host_pressure_stall_microseconds",
     type: "counter",
     unit: "microseconds",
     tags: ["resource", "kind"],
-    meaning: "Time in which some task, or all tasks that had work, stood still for want of a " +
+    meaning: "Time in which some task, or all tasks that had work, stalled for lack of a " +
       "resource: cpu, memory, io.",
-    read: "Divide by the window's length for the exact share over any window. Counts from the " +
-      "profiler's first sample. Absent where the kernel keeps no pressure.",
+    read: "Divide by the window's length for the exact share over any window. Counts from " +
+      "the profiler's first sample. Absent where the kernel does not measure pressure.",
     act: "As host_pressure_stall_percent, to compare two versions of a workload over a whole run.",
   },
   {
@@ -125,10 +125,10 @@ export const HOST_METRICS: readonly CatalogueEntry[] = [
     unit: "bytes",
     tags: ["device"],
     meaning: "Bytes that a block device has read.",
-    read:
-      "Whole devices, without partitions, loop and memory devices. A volume (dm-0, md0) and the " +
-      "disks under it each count the same bytes: do not add them. What the page cache answers is " +
-      "not in it; nor are network file systems. Counts from the profiler's first sample.",
+    read: "Whole devices, without partitions, loop and memory devices. A volume (dm-0, md0) " +
+      "and the disks under it each count the same bytes: do not add them. Reads from the page " +
+      "cache and from network file systems are not counted. Counts from the profiler's first " +
+      "sample.",
     act:
       "A steady high rate while the GPU waits: data loading. Cache the data set in memory or on " +
       "local disks, use larger files.",

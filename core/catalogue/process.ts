@@ -50,9 +50,9 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     unit: "bytes",
     tags,
     meaning: "Memory of the process that is in RAM (resident set).",
-    read: "Pages shared between processes count in each: the sum over processes is too high. GPU " +
-      "memory is not in it. Beside n processes, of more than 32, read every n/32 seconds: see " +
-      "updated_ns. Absent when the process may not be read.",
+    read: "Pages shared between processes count in each: the sum over processes is too " +
+      "high. GPU memory is not in it. With n > 32 processes it is read every n/32 " +
+      "seconds: see updated_ns. Absent when the process may not be read.",
     act: "Steady growth is a leak or a growing cache. Equal growth in all loader workers: Python " +
       "objects copied on write; keep data in arrays.",
   },
@@ -62,8 +62,8 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     unit: "bytes",
     tags,
     meaning: "Address space that the process has reserved.",
-    read:
-      "CUDA reserves far more than it uses: large is normal and costs nothing. Never add it up.",
+    read: "CUDA reserves far more than it uses: large is normal and costs nothing. Do not " +
+      "add it over processes.",
     act: "None, unless a limit on address space makes allocations fail.",
   },
   {
@@ -84,7 +84,7 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: null,
     tags,
-    meaning: "Times that a thread of the process gave its processor away because it had to wait.",
+    meaning: "Times that a thread of the process gave up its processor in order to wait.",
     read:
       "Added up over threads. A process with more than 16 threads (fewer where there are more than " +
       "8 processes) is read every tenth second; " +
@@ -108,10 +108,10 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     unit: "bytes",
     tags,
     meaning: "Bytes that the process got from read calls: files, pipes, terminals.",
-    read:
-      "The page cache's answers included; memory-mapped files and most socket receives are not. " +
-      "The kernel adds a child's count to its parent when the parent has waited for it: do not add " +
-      "a parent to its ended children. Absent when the process may not be read (another user).",
+    read: "Reads from the page cache are included; memory-mapped files and most socket " +
+      "receives are not. The kernel adds a child's count to its parent when the parent has " +
+      "waited for it: do not add a parent to its ended children. Absent when the process may " +
+      "not be read (another user).",
     act: "Compare with process_storage_read_bytes: a large rest came from the page cache, so " +
       "faster disks will not help.",
   },
@@ -132,8 +132,8 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     unit: "bytes",
     tags,
     meaning: "Bytes that storage had to read for the process.",
-    read: "Page faults of memory-mapped files included, answers of the page cache not. Ended " +
-      "children count in their parent, as with process_io_read_bytes.",
+    read: "Page faults of memory-mapped files are included, reads from the page cache are " +
+      "not. Ended children count in their parent, as with process_io_read_bytes.",
     act:
       "High all the time: the data set does not fit in memory, or is read at random. High only " +
       "at the start: loading weights; place them on local disks.",
@@ -143,10 +143,10 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: "bytes",
     tags,
-    meaning: "Bytes of the page cache that the process made to be written to storage.",
-    read: "Counted when a page turns dirty, not when it is written; a file deleted at once was " +
-      "still counted.",
-    act: "As host_disk_write_bytes; this tells which process it is.",
+    meaning: "Bytes that the process wrote to the page cache and that storage has to write.",
+    read: "Counted when a page turns dirty, not when it is written; a file that is deleted " +
+      "at once counts, too.",
+    act: "As host_disk_write_bytes; this names the process.",
   },
   {
     name: "process_open_descriptors",

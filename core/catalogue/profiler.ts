@@ -12,10 +12,9 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     meaning:
       "Whether one kind of signal is captured: 1 is captured, 0 is not. For gpu_kernels one " +
       "series for each process that has started CUDA.",
-    read:
-      "Read it before a missing metric is taken for zero: where it is 0, absence says nothing " +
-      "about the workload. A process with a reason stays at 0. One without has just started or is " +
-      "interrupted: its attribute profiler.capture says which, and errors says by whom. " +
+    read: "Read it before you take a missing metric for zero: at 0, absence says nothing " +
+      "about the workload. A process with a reason stays at 0. One without has just started or " +
+      "is interrupted: its attribute profiler.capture says which, and errors says by whom. " +
       "gpu_kernels without process.pid is 0 until any process of the workload was captured.",
     act:
       "Do what reason asks for (another tool holds the GPU's profiling interface, a library is " +
@@ -28,8 +27,8 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     tags: [],
     meaning: "Recordings of new series that were refused because the instance had its limit of " +
       "series, all of them in use.",
-    read: "0 is the normal answer. Above 0, series that came late are missing as a whole; those " +
-      "there are right.",
+    read: "0 is normal. Above 0, series that came late are missing as a whole; recorded " +
+      "ones are right.",
     act: "Scrape fewer metrics, or fewer tag values.",
   },
   {
@@ -37,10 +36,9 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: null,
     tags: [],
-    meaning: "Series that were silent and made room for new ones at the limit of series.",
-    read:
-      "0 is the normal answer. Above 0, ended processes left the local report early; if one of " +
-      "the series returns, its local total counts from then. What was uploaded is whole.",
+    meaning: "Silent series that were removed for new ones at the limit of series.",
+    read: "0 is normal. Above 0, ended processes left the local report early; if one of the " +
+      "series returns, its local total counts from then. Uploads are complete.",
     act: "Read a workload that starts thousands of short processes in hosted windows.",
   },
   {
@@ -57,7 +55,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: null,
     tags: ["metrics.url"],
-    meaning: "Reads of a Prometheus endpoint that got no answer, or not a whole one.",
+    meaning: "Reads of a Prometheus endpoint without an answer, or with an incomplete one.",
     read: "Counters lose nothing by it; gauges are older. The reason is in errors, once for each.",
     act: "Do what the reason says; an engine that is too busy to answer in 2 s is one to look at.",
   },
@@ -70,8 +68,8 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "Series of a Prometheus endpoint that were not recorded, counted in each read: beyond " +
       "the limits on tags, names and buckets, or not what their type allows, such as a histogram " +
       "without a sum.",
-    read: "0 is the normal answer. Above 0, those series are missing as a whole.",
-    act: "Mend the exporter, or read the series from it.",
+    read: "0 is normal. Above 0, those series are missing as a whole.",
+    act: "Correct the exporter, or read the series directly from it.",
   },
   {
     name: "profiler_skipped_ticks_total",
@@ -89,8 +87,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     unit: "bytes",
     tags: [],
     meaning: "Bytes of the workload's console that were overwritten before they were read.",
-    read:
-      "0 is the normal answer. Above 0, `errors` may lack some; the console itself had them all.",
+    read: "0 is normal. Above 0, `errors` may lack some; the console itself had them all.",
     act: "Write less: the workload prints faster than its warnings and errors can be found.",
   },
   {
@@ -127,8 +124,8 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: null,
     tags: [],
-    meaning: "Attempts to upload that got no answer, or a server error.",
-    read: "Each is tried again; on its own it loses nothing. Absent: there is no upload.",
+    meaning: "Attempts to upload without an answer, or with a server error.",
+    read: "Each is repeated, and nothing is lost. Absent: there is no upload.",
     act: "Growing without pause: see profiler_upload_pending_windows.",
   },
   {
@@ -136,10 +133,9 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: null,
     tags: [],
-    meaning: "Windows that the hosted API refused for good and that are kept aside.",
-    read:
-      "0 is the only good answer: above it the hosted totals lack these windows. Absent: there " +
-      "is no upload.",
+    meaning: "Windows that the hosted API rejected permanently; they are kept on disk.",
+    read: "It must be 0: above, the hosted totals lack these windows. Absent: there is no " +
+      "upload.",
     act:
       "Read the server's answer in errors, and beside the window in the spool's folder rejected.",
   },
@@ -148,10 +144,10 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: null,
     tags: [],
-    meaning: "Processes whose measurements were left unread, because what they left in shared " +
-      "memory is corrupt, cut short, of another user or of another version.",
-    read: "0 is the normal answer. Above 0, GPU activity of that many processes is missing from " +
-      "then on; errors names each with the reason.",
+    meaning: "Processes whose measurements were not read, because their shared memory is " +
+      "corrupt, cut short, of another user or of another version.",
+    read: "0 is normal. Above 0, GPU activity of that many processes is missing from then " +
+      "on; errors names each with the reason.",
     act: "Do what the reason says; a future version means that the workload was started by a " +
       "newer profiler than the one that watches.",
   },
@@ -161,8 +157,8 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     unit: "nanoseconds",
     tags: ["process.pid", "process.host_pid"],
     meaning: "Time that threads of the workload spent in the profiler's callbacks.",
-    read: "Divide by the time between two reads: it is what capturing costs the workload's own " +
-      "threads. Reading the records is done by a thread of its own and is not in it.",
+    read: "Divide by the time between two reads: it is the cost of capturing for the " +
+      "workload's own threads. The thread that reads the records is not included.",
     act: "Above a percent: go back to --cuda-graph-trace graph if it is node; otherwise report it.",
   },
 ];
