@@ -1,220 +1,119 @@
-/** Projects and keys of the hosted API: `deno task admin <command>`. */
+/** Operations on projects and keys by command: `deno task admin <command>`. */
 
 import { parseArgs } from "node:util";
-import { SECOND_NS } from "@service/core/time";
-import { type Databases, openDatabases } from "./database/databases.ts";
-import { durationNs } from "./tenancy/duration.ts";
-import type { Quotas } from "./tenancy/key_cache.ts";
-import type { Scope } from "./tenancy/keys.ts";
-import { moveProject } from "./move/move.ts";
-import {
-  createKey,
-  createProject,
-  listKeys,
-  listProjects,
-  revokeKey,
-  rotateKey,
-  SCOPES,
-  setQuotas,
-} from "./tenancy/projects.ts";
+import { ShapeError } from "@service/core";
+import { Refusal } from "@service/core/problem";
+import { text } from "@service/core/schema";
+import { openDatabases } from "./database/databases.ts";
+import { type Field, field, type Given, type Operation } from "./routes/operation.ts";
+import { operations } from "./routes/operations.ts";
 import { clock } from "./service.ts";
-import { placeOf, readSettings } from "./settings.ts";
+import { readSettings, type Settings } from "./settings.ts";
 
-const USAGE = `Usage:
-  admin create-project --name <name> [--database-url <url>]
-  admin list-projects
-  admin set-quotas --project <name> [--max-instances <n>] [--max-series <n>] [--max-body-bytes <n>]
-                                                          "default": what the service allows
-  admin move-project <name> --to <url>                    or "beside", "control": a file, the keys'
-  admin create-key --project <name> [--name <key name>] [--scope read|write] [--expires 90d]
-                                                          prints a new key, this once
-  admin rotate-key <prefix> --overlap <24h>               the same
-  admin list-keys
-  admin revoke-key <prefix>`;
-
-/** What a command is given. */
-interface Given {
-  /** Flags, those that must be there included. */
-  [flag: string]: string;
+/** A command line, read and checked. */
+interface Invocation {
+  operation: Operation;
+  given: Given<Record<string, unknown>>;
 }
 
-/** One thing that is done to the databases; gives the exit code. */
-interface Command {
-  /** What stands behind the command. */
-  operand?: string;
-  required?: string[];
-  optional?: string[];
-  run: (databases: Databases, given: Given) => Promise<number>;
-}
-
-const QUOTAS = ["max-instances", "max-series", "max-body-bytes"];
-
-const COMMANDS: Record<string, Command> = {
-  "create-project": { required: ["name"], optional: ["database-url"], run: newProject },
-  "list-projects": { run: showProjects },
-  "set-quotas": { required: ["project"], optional: QUOTAS, run: limit },
-  "move-project": { operand: "name", required: ["to"], run: move },
-  "create-key": { required: ["project"], optional: ["name", "scope", "expires"], run: newKey },
-  "rotate-key": { operand: "prefix", required: ["overlap"], run: rotate },
-  "list-keys": { run: showKeys },
-  "revoke-key": { operand: "prefix", run: revoke },
-};
-
-/** What a flag must hold, where not any text. */
-const CHECKS: Record<string, (value: string) => unknown> = {
-  to: placeOf,
-  "database-url": placeOf,
-  overlap: durationNs,
-  expires: durationNs,
-  scope: scopeOf,
-  ...Object.fromEntries(QUOTAS.map((flag) => [flag, quotaOf])),
-};
+/** Name of the flag that names the target. */
+const TARGET = "";
 
 Deno.exit(await main(Deno.args));
 
 async function main(args: string[]): Promise<number> {
-  let settings;
-  let command: Command;
-  let given: Given;
+  let invocation: Invocation;
+  let settings: Settings;
   try {
-    ({ command, given } = parse(args));
+    invocation = parse(args);
     settings = readSettings(Deno.env);
   } catch (error) {
-    console.error(`${(error as Error).message}\n${USAGE}`);
+    console.error(`${(error as Error).message}\n${usage()}`);
     return 2;
   }
+  const { operation, given } = invocation;
+  const { database_url: url, database_token: token } = settings;
   try {
-    await using databases = await openDatabases({
-      url: settings.database_url,
-      token: settings.database_token,
-    });
-    return await command.run(databases, given);
+    await using databases = await openDatabases({ url, token });
+    const answer = await operation.run({ databases, now_ns: clock }, given);
+    for (const line of operation.lines(answer, given, clock())) console.log(line);
+    return 0;
   } catch (error) {
     const { message } = error as Error;
-    console.error(error instanceof RangeError ? message : `Cannot use the database: ${message}`);
+    const isExplained = error instanceof RangeError || error instanceof Refusal;
+    console.error(isExplained ? message : `Cannot use the database: ${message}`);
     return 1;
   }
 }
 
-function parse(args: string[]): { command: Command; given: Given } {
-  const [name = "", ...rest] = args;
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]! : undefined;
-  if (!command) throw new RangeError(`Cannot run the command: got ${JSON.stringify(name)}`);
-  const { operand, required = [], optional = [] } = command;
-  const { values, positionals } = parseArgs({
-    args: rest,
+function parse([command = "", ...args]: string[]): Invocation {
+  const operation = operations.find((one) => one.command === command);
+  if (!operation) throw new RangeError(`Cannot run the command: got ${JSON.stringify(command)}`);
+  const flags = flagsOf(operation);
+  const { values: texts, positionals } = parseArgs({
+    args,
     allowPositionals: true,
-    options: Object.fromEntries(
-      [...required, ...optional].map((flag) => [flag, { type: "string" as const }]),
-    ),
+    options: Object.fromEntries(flags.map(({ flag }) => [flag, { type: "string" as const }])),
   });
+  const operand = operandOf(operation);
   if (positionals.length !== (operand ? 1 : 0)) {
-    throw new RangeError(
-      `Cannot run ${name}: it takes ${operand ? `one ${operand}` : "flags only"}`,
-    );
+    const allowed = operand ? `one ${operand}` : "flags only";
+    throw new RangeError(`Cannot run ${command}: it takes ${allowed}`);
   }
-  const given = { ...values, ...(operand && { [operand]: positionals[0] }) } as Given;
-  for (const flag of required) {
-    if (given[flag] === undefined) throw new RangeError(`Cannot run ${name}: --${flag} is missing`);
+  if (positionals[0] === "") throw new RangeError(`Cannot run ${command}: ${operand} is empty`);
+  const given: Invocation["given"] = { target: positionals[0] ?? "", values: {} };
+  for (const flag of flags) {
+    const text = texts[flag.flag];
+    if (text === undefined && flag.isOptional) continue;
+    const value = valueOf(flag, text, command);
+    if (flag.name === TARGET) given.target = value as string;
+    else given.values[flag.name] = value;
   }
-  for (const [flag, value] of Object.entries(given)) {
-    if (value === "") throw new RangeError(`Cannot run ${name}: ${flag} must not be empty`);
-    CHECKS[flag]?.(value);
+  return { operation, given };
+}
+
+/** A flag of a command, and the value that it gives. */
+interface Flag extends Field<unknown> {
+  flag: string;
+  /** Name of the field, or {@linkcode TARGET}. */
+  name: string;
+}
+
+function flagsOf({ target, fields }: Operation): Flag[] {
+  const flags = Object.entries(fields).map(([name, field]) => ({
+    flag: name.replaceAll("_", "-"),
+    ...field,
+    name,
+  }));
+  if (!target?.flag) return flags;
+  return [{ ...field(text(), `<${target.name}>`), flag: target.flag, name: TARGET }, ...flags];
+}
+
+function operandOf({ target }: Operation): string | undefined {
+  return target?.flag ? undefined : target?.name;
+}
+
+function valueOf({ flag, shape, parse }: Flag, text: string | undefined, command: string): unknown {
+  const wrong = (fault: string) => new RangeError(`Cannot run ${command}: --${flag} ${fault}`);
+  if (text === undefined) throw wrong("is missing");
+  if (text === "") throw wrong("must not be empty");
+  try {
+    return shape.check(parse ? parse(text) : text);
+  } catch (error) {
+    throw wrong(error instanceof ShapeError ? error.fault : (error as Error).message);
   }
-  return { command, given };
 }
 
-async function newProject(databases: Databases, given: Given): Promise<number> {
-  const url = given["database-url"];
-  const place = url === undefined ? {} : { database_url: placeOf(url) };
-  if (await createProject(databases, { name: given.name!, now_ns: clock(), ...place })) return 0;
-  console.error(`Cannot create the project: there is one named ${JSON.stringify(given.name)}`);
-  return 1;
+function usage(): string {
+  return `Usage:\n${operations.map(usageOf).join("\n")}`;
 }
 
-async function limit({ control }: Databases, { project, ...given }: Given): Promise<number> {
-  const quotas = Object.entries(given).map(([flag, value]) => [
-    flag.replaceAll("-", "_"),
-    quotaOf(value),
-  ]);
-  await setQuotas(control, project!, Object.fromEntries(quotas) as Partial<Quotas>);
-  return 0;
-}
-
-async function move(databases: Databases, { name, to }: Given): Promise<number> {
-  await moveProject(databases, { project: name!, to: placeOf(to!) });
-  return 0;
-}
-
-async function newKey(databases: Databases, given: Given): Promise<number> {
-  const { project, name = "default", scope, expires } = given;
-  const now_ns = clock();
-  await createProject(databases, { name: project!, now_ns });
-  console.log(
-    await createKey(databases.control, {
-      project: project!,
-      name,
-      now_ns,
-      scopes: scope === undefined ? SCOPES : [scopeOf(scope)],
-      expires_ns: expires === undefined ? null : now_ns + durationNs(expires),
-    }),
+function usageOf(operation: Operation): string {
+  const operand = operandOf(operation);
+  const flags = flagsOf(operation).map(({ flag, placeholder, isOptional }) =>
+    isOptional ? `[--${flag} ${placeholder}]` : `--${flag} ${placeholder}`
   );
-  return 0;
-}
-
-async function rotate({ control }: Databases, { prefix, overlap }: Given): Promise<number> {
-  const overlap_ns = durationNs(overlap!);
-  const key = await rotateKey(control, { prefix: prefix!, overlap_ns, now_ns: clock() });
-  if (key === null) return noKey("rotate", prefix!);
-  console.log(key);
-  return 0;
-}
-
-async function revoke({ control }: Databases, { prefix }: Given): Promise<number> {
-  return await revokeKey(control, prefix!, clock()) ? 0 : noKey("revoke", prefix!);
-}
-
-async function showKeys({ control }: Databases): Promise<number> {
-  const now_ns = clock();
-  for (const key of await listKeys(control)) {
-    const { prefix, project, name, scopes, created_ns, last_used_ns, revoked_ns, expires_ns } = key;
-    let state = expires_ns === null ? "valid" : `valid until ${date(expires_ns)}`;
-    if (expires_ns !== null && expires_ns <= now_ns) state = `expired ${date(expires_ns)}`;
-    if (revoked_ns !== null) state = `revoked ${date(revoked_ns)}`;
-    const used = last_used_ns === null ? "never used" : `used ${date(last_used_ns)}`;
-    const created = `created ${date(created_ns)}`;
-    console.log([prefix, project, name, scopes.join(), created, used, state].join("\t"));
-  }
-  return 0;
-}
-
-async function showProjects(databases: Databases): Promise<number> {
-  for (const project of await listProjects(databases, clock())) {
-    const { name, created_ns, keys, instances, database } = project;
-    const counts = [`${keys} valid keys`, `${instances ?? "?"} instances`];
-    console.log([name, `created ${date(created_ns)}`, ...counts, database].join("\t"));
-  }
-  return 0;
-}
-
-function noKey(verb: string, prefix: string): number {
-  const none = `none that is valid starts with ${JSON.stringify(prefix)}`;
-  console.error(`Cannot ${verb} the key: ${none}; see list-keys`);
-  return 1;
-}
-
-function scopeOf(text: string): Scope {
-  const scope = SCOPES.find((one) => one === text);
-  if (!scope) throw new RangeError(`Cannot use the scope: must be read or write: got ${text}`);
-  return scope;
-}
-
-function quotaOf(text: string): number | null {
-  if (text === "default") return null;
-  if (/^\d{1,12}$/.test(text)) return Number(text);
-  throw new RangeError(`Cannot use the quota: must be a whole number or default: got ${text}`);
-}
-
-function date(ns: bigint): string {
-  return new Date(Number(ns / SECOND_NS) * 1000).toISOString().slice(0, 10);
+  const words = ["admin", operation.command, ...(operand ? [`<${operand}>`] : []), ...flags];
+  const text = [operation.summary, operation.description].filter(Boolean).join(". ");
+  return `  ${words.join(" ")}\n      ${text}`;
 }

@@ -1,25 +1,15 @@
-import { refuse, refuseMethod } from "@service/core/problem";
+/** The hosted API: routes, the log and headers of every answer, and errors as problem documents. */
+
 import { Hono } from "hono";
-import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { matchedRoutes } from "hono/route";
-import { addAdminRoutes } from "./routes/admin.ts";
 import { isFenced } from "./database/write_block.ts";
-import {
-  answer,
-  type Env,
-  type Handler,
-  type RequestContext,
-  type Service,
-} from "./http/respond.ts";
-import { health } from "./routes/health.ts";
-import { ingest } from "./routes/ingest.ts";
-import { instances } from "./routes/instances.ts";
-import { openapi } from "./routes/openapi.ts";
+import type { Env, RequestContext, Service } from "./http/context.ts";
 import { failure, problemResponse, refusalOf } from "./http/problem.ts";
-import { signals } from "./routes/signals.ts";
+import { addRoutes } from "./http/router.ts";
+import { routes } from "./routes/mod.ts";
 
-/** What is said about a request. */
+/** One line of the log: an answer, or a failure. */
 export type LogEntry =
   & { level: "info" | "error"; id: string; method: string; path: string }
   & (
@@ -36,7 +26,7 @@ export type LogEntry =
     | { stack: string }
   );
 
-/** For answers that say nothing else: they are data for the one who asked. */
+/** Headers of answers without their own: answers are data for one client, not pages. */
 const HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -45,13 +35,12 @@ const HEADERS = {
   "x-content-type-options": "nosniff",
 };
 
-/** Statuses of windows that are not taken and need not be sent again. */
+/** Statuses of windows that are refused for good. */
 const REFUSED = [400, 409, 413, 422];
 
-/** The hosted API: answers requests, and tells `log` of each. */
+/** The hosted API; `log` is called for each answer and each failure. */
 export function createApp(service: Service, log: (entry: LogEntry) => void): Hono<Env> {
   const app = new Hono<Env>({ strict: false });
-  const handle = (handler: Handler) => (c: RequestContext) => handler(c, service);
 
   app.use(requestId());
   app.use(async function logged(c, next) {
@@ -72,23 +61,8 @@ export function createApp(service: Service, log: (entry: LogEntry) => void): Hon
       ...c.get("facts"),
     });
   });
-  app.use(methodNotAllowed({
-    app,
-    onMethodNotAllowed(c, methods) {
-      return problemResponse(c, refuseMethod(c.req.method, methods));
-    },
-  }));
+  addRoutes(app, service, routes);
 
-  app.get("/health", handle(health));
-  app.get("/openapi.json", (c) => answer(c, openapi));
-  app.post("/api/v1/ingest", handle(ingest));
-  app.get("/api/v1/instances", handle(instances));
-  app.get("/api/v1/signals", handle(signals));
-  if (service.admin_token !== undefined) addAdminRoutes(app, service, service.admin_token);
-
-  app.notFound((c) =>
-    problemResponse(c, refuse(404, "Cannot find the path: /openapi.json lists those there are"))
-  );
   app.onError((error, c) => {
     const refusal = refusalOf(error);
     if (isFenced(error)) service.keys.forget();
@@ -103,7 +77,7 @@ function request(c: RequestContext) {
   return { id: c.get("requestId"), method: c.req.method, path: c.req.path };
 }
 
-/** The route that answered, of which there are few. */
+/** The path of the route that answered, as the document of the API has it. */
 function routeOf(c: RequestContext): string {
   const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
   return route?.path.replaceAll(/:(\w+)/g, "{$1}") ?? "none";

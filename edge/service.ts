@@ -1,5 +1,5 @@
 import type { Databases } from "./database/databases.ts";
-import type { Service } from "./http/respond.ts";
+import type { Service } from "./http/context.ts";
 import { KeyCache } from "./tenancy/key_cache.ts";
 import { Metrics } from "./http/telemetry.ts";
 import { InstanceRoom, type Limits } from "./tenancy/quotas.ts";

@@ -1,5 +1,4 @@
 import { MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core/limits";
-import { BESIDE } from "./database/databases.ts";
 import type { Limits } from "./tenancy/quotas.ts";
 
 /** How the hosted API runs. */
@@ -47,17 +46,6 @@ export function readSettings(env: Environment): Settings {
     },
     admin_token: adminToken(env),
   };
-}
-
-/**
- * Where a project goes that is to go to a URL, `beside` the keys or to `control`, where they are.
- *
- * @throws {RangeError} If it is none of these.
- */
-export function placeOf(text: string): string | null {
-  if (text === "control") return null;
-  if (text !== BESIDE) expectDatabaseUrl("the database's URL", text);
-  return text;
 }
 
 function databaseUrl(env: Environment, isDeploy: boolean): string {

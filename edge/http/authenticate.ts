@@ -1,12 +1,15 @@
+/** Authentication: keys of clients in `X-API-Key`, the operator's token in `Authorization`. */
+
 import { refuse, retryAfter } from "@service/core/problem";
 import type { Database } from "../database/database.ts";
-import type { RequestContext, Service } from "./respond.ts";
 import type { KnownKey } from "../tenancy/key_cache.ts";
-import type { Scope } from "../tenancy/keys.ts";
+import { isSecret, type Scope } from "../tenancy/keys.ts";
+import type { RequestContext, Service } from "./context.ts";
+import { pathNotFound } from "./problem.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
-/** Who asks; its project's database stays open until this is disposed. */
-export interface Caller extends Disposable {
+/** The authenticated client, with a lease on its project's database. */
+export interface Client extends Disposable {
   key: KnownKey;
   project: KnownKey["project"];
   /** The database with the project's rows. */
@@ -14,18 +17,18 @@ export interface Caller extends Disposable {
 }
 
 /**
- * Who holds the key of the header `X-API-Key`.
+ * The client that holds the key of the header `X-API-Key`.
  *
- * @throws {Refusal} 401, the same one whatever is wrong with the key; 403 where it does not allow
- * this; 429 where it was used too often.
+ * @throws {Refusal} 401, the same one whatever is wrong with the key; 403 where it lacks the scope;
+ * 429 where it was used too often.
  */
 export async function authenticate(
   c: RequestContext,
   { databases, keys, limits, metrics }: Service,
   scope: Scope,
-): Promise<Caller> {
+): Promise<Client> {
   const key = await keys.find(c.req.header("x-api-key") ?? "");
-  if (!key) throw refuse(401, "Cannot tell who asks: the header X-API-Key must hold a valid key");
+  if (!key) throw refuse(401, "Unauthorized: X-API-Key is missing or not valid");
   const facts = c.get("facts");
   facts.key = key.prefix;
   if (!key.scopes.includes(scope)) {
@@ -34,7 +37,7 @@ export async function authenticate(
       { parameter: "X-API-Key", message },
     ]);
   }
-  take(limits[scope], key, scope);
+  spend(limits[scope], key, scope);
   const db = await databases.lease(key.project);
   return {
     key,
@@ -48,8 +51,24 @@ export async function authenticate(
   };
 }
 
-function take(limit: RateLimit, { prefix }: KnownKey, scope: Scope): void {
-  const seconds = limit.take(prefix);
+/**
+ * Refuses a request without the admin token.
+ *
+ * @throws {Refusal} 401; 404 for a route that is hidden.
+ */
+export function expectOperator(
+  c: RequestContext,
+  { admin_token }: Service,
+  { isHidden }: { isHidden: boolean },
+): void {
+  const given = c.req.header("authorization") ?? "";
+  if (admin_token !== undefined && isSecret(given, `Bearer ${admin_token}`)) return;
+  if (isHidden) throw pathNotFound();
+  throw refuse(401, "Unauthorized: Authorization must be Bearer and the admin token");
+}
+
+function spend(limit: RateLimit, { prefix }: KnownKey, scope: Scope): void {
+  const seconds = limit.spend(prefix);
   if (seconds === 0) return;
   const allowed = `${limit.per_second} ${scope}s a second, ${limit.burst} at once`;
   throw retryAfter(

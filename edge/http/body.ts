@@ -1,6 +1,10 @@
+/** Bodies of requests: bounded, inflated, and read as JSON. */
+
 import { gunzipSync } from "node:zlib";
+import { decode, type Shape, ShapeError } from "@service/core";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { Refusal, refuse } from "@service/core/problem";
+import type { Access, RequestBody } from "./route.ts";
 
 /** Most bodies inflate into one chunk, a quarter faster than into several. */
 const CHUNK_BYTES = 65_536;
@@ -38,6 +42,31 @@ export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Prom
   }
 }
 
+/** Bytes of a body that is not an upload. */
+const MAX_JSON_BYTES = 65_536;
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A JSON body of the shape. */
+export function jsonBody<T>(shape: Shape<T>): RequestBody<T, Access> {
+  return {
+    schema: shape.schema,
+    async read({ c }) {
+      const body = await readBody(c.req.raw, MAX_JSON_BYTES);
+      try {
+        return shape.check(decode(strictUtf8.decode(body)));
+      } catch (error) {
+        const [parameter, message] = error instanceof ShapeError && error.path
+          ? [error.path, error.fault]
+          : ["body", (error as Error).message];
+        throw refuse(400, `Cannot read the body: ${parameter} ${message}`, [
+          { parameter, message },
+        ]);
+      }
+    },
+  };
+}
+
 async function readUpTo(limit: number, request: Request): Promise<Bytes> {
   const stated = Number(request.headers.get("content-length") ?? NaN);
   if (stated > limit) throw tooLarge(limit, "as sent");
@@ -50,16 +79,16 @@ async function readUpTo(limit: number, request: Request): Promise<Bytes> {
     if (size > limit) throw tooLarge(limit, "as sent");
     chunks.push(chunk);
   }
-  const whole = new Uint8Array(size);
-  let at = 0;
+  const body = new Uint8Array(size);
+  let offset = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
+    body.set(chunk, offset);
+    offset += chunk.length;
   }
-  return whole;
+  return body;
 }
 
-/** The client is gone: nothing failed here. */
+/** Refuses a body whose client has gone: the service did not fail. */
 function brokenOff(error: unknown): never {
   if (error instanceof Refusal) throw error;
   const message = "broke off before its end";

@@ -26,14 +26,14 @@ const body = (instance_id = newInstanceId()) =>
 Deno.test("a bucket holds a burst, and fills again at its rate", () => {
   let now_ms = 0;
   const limit = new RateLimit({ per_second: 2, now_ms: () => now_ms });
-  const taken = (count: number) => Array.from({ length: count }, () => limit.take("a"));
+  const taken = (count: number) => Array.from({ length: count }, () => limit.spend("a"));
   assert.deepEqual(new Set(taken(2 * BURST_SECONDS)), new Set([0]));
-  assert.equal(limit.take("a"), 1);
-  assert.equal(limit.take("b"), 0);
+  assert.equal(limit.spend("a"), 1);
+  assert.equal(limit.spend("b"), 0);
   now_ms = 500;
   assert.deepEqual(taken(2), [0, 1]);
   now_ms = 0;
-  assert.equal(limit.take("a"), 1);
+  assert.equal(limit.spend("a"), 1);
   now_ms = 1e9;
   assert.deepEqual(taken(2 * BURST_SECONDS + 1), [...Array(2 * BURST_SECONDS).fill(0), 1]);
 });
@@ -58,7 +58,7 @@ Deno.test("a key used too often is told how long to wait; others are not kept", 
 
 testOnFile("200 followers of one key, one read each in five seconds, pass", async (service) => {
   for (let second = 0; second < 10; second++) {
-    for (let i = 0; i < 40; i++) assert.equal(service.service.limits.read.take("key"), 0);
+    for (let i = 0; i < 40; i++) assert.equal(service.service.limits.read.spend("key"), 0);
     service.clock.now_ns += SECOND_NS;
   }
   await Promise.resolve();

@@ -4,7 +4,7 @@ import { problemAnswer } from "@service/core/http";
 import { Refusal, refuse, retryAfter } from "@service/core/problem";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { isFenced } from "../database/write_block.ts";
-import type { RequestContext } from "./respond.ts";
+import type { RequestContext } from "./context.ts";
 import { Unavailable } from "../database/unavailable.ts";
 
 const RETRY_UNAVAILABLE_SECONDS = 5;
@@ -15,6 +15,11 @@ export function unavailable(): Refusal {
     RETRY_UNAVAILABLE_SECONDS,
     refuse(503, "The database does not answer, or takes nothing for now; send the request again"),
   );
+}
+
+/** The refusal of a request for a path that no route has. */
+export function pathNotFound(): Refusal {
+  return refuse(404, "Cannot find the path: /openapi.json lists those there are");
 }
 
 /** The refusal that an error stands for, or `null` where the service failed. */

@@ -1,6 +1,8 @@
+/** Rate limits: a token bucket for each key. */
+
 import { Lru } from "@service/core/lru";
 
-/** How often something may be done. */
+/** The rate of a limit. */
 export interface RateLimitOptions {
   per_second: number;
   /** The time, milliseconds. */
@@ -12,7 +14,7 @@ interface Bucket {
   at_ms: number;
 }
 
-/** So many seconds' worth may be done at once. */
+/** Seconds' worth of tokens that a full bucket holds. */
 export const BURST_SECONDS = 10;
 
 const MAX_BUCKETS = 10_000;
@@ -24,15 +26,15 @@ export class RateLimit {
   readonly #now_ms: () => number;
   readonly #buckets = new Lru<string, Bucket>({ max: MAX_BUCKETS });
 
-  /** For the rate given. */
+  /** With full buckets. */
   constructor({ per_second, now_ms }: RateLimitOptions) {
     this.per_second = per_second;
     this.burst = per_second * BURST_SECONDS;
     this.#now_ms = now_ms;
   }
 
-  /** Takes one token of a key; gives 0, or the whole seconds after which there is one again. */
-  take(key: string): number {
+  /** Spends one token of a key: 0, or the whole seconds until there is one. */
+  spend(key: string): number {
     const bucket = this.#filled(key);
     if (bucket.tokens >= 1) {
       bucket.tokens--;

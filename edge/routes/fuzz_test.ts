@@ -6,7 +6,7 @@ import { assertDescribed, type Operation, paths } from "../testing/described.ts"
 import { testOnFile } from "../testing/each_storage.ts";
 import { ADMIN_TOKEN, makeUpload, NOW_TS, send, type TestService } from "../testing/api.ts";
 import { prefixOf } from "../tenancy/keys.ts";
-import { openapi } from "./openapi.ts";
+import { openapi } from "./mod.ts";
 import { createKey } from "../tenancy/projects.ts";
 
 const RUNS = 40;
@@ -32,8 +32,8 @@ const odd = fc.oneof(
 function fitting(schema: JsonSchema, depth = 0): fc.Arbitrary<unknown> {
   const { $ref, type, anyOf, oneOf, properties, pattern } = schema as Record<string, never>;
   if ($ref !== undefined) {
-    const name = ($ref as string).split("/").at(-1)! as keyof typeof openapi.components.schemas;
-    return fitting(openapi.components.schemas[name], depth + 1);
+    const name = ($ref as string).split("/").at(-1)!;
+    return fitting(openapi.components.schemas[name]!, depth + 1);
   }
   if (schema.enum) return fc.constantFrom(...schema.enum as unknown[]);
   const choices = anyOf ?? oneOf as JsonSchema[] | undefined;

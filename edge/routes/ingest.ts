@@ -1,50 +1,95 @@
+/** `POST /api/v1/ingest`: takes one window of one instance. */
+
 import { createHash } from "node:crypto";
 import { encode, ShapeError, type Upload } from "@service/core";
+import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { refuse } from "@service/core/problem";
+import { flag, nanoseconds, object, type Shape } from "@service/core/schema";
+import { uploadShape } from "@service/core/upload_schema";
+import type { UploadReader } from "../format/fast_upload.ts";
+import { json, refusal } from "../http/answers.ts";
 import { readBody } from "../http/body.ts";
-import { authenticate, type Caller } from "../http/authenticate.ts";
-import { answer, type Handler, type RequestContext, type Service } from "../http/respond.ts";
-import { expectFewSeries, quotasOf } from "../tenancy/quotas.ts";
+import { type AuthenticatedRequest, type Route, route } from "../http/route.ts";
+import { expectFewSeries, limitsOf } from "../tenancy/quotas.ts";
 import { rollUpClosed } from "../windows/rollup.ts";
 import { DIGEST_BYTES, storeWindow, type WindowToStore } from "../windows/write.ts";
-import type { UploadReader } from "../format/fast_upload.ts";
+
+/** The outcome of an upload. */
+export interface Ingested {
+  /** `false`: it was stored before. */
+  stored: boolean;
+  /** End of the unbroken chain of the instance's windows, epoch nanoseconds. */
+  watermark_ns: bigint;
+}
+
+const ingested: Shape<Ingested> = object<Ingested>({ stored: flag, watermark_ns: nanoseconds });
 
 /** `POST /api/v1/ingest`: takes one window of one instance. */
-export const ingest: Handler = async (c, service) => {
-  using caller = await authenticate(c, service, "write");
-  const { db } = caller;
-  const row = await rowOf(c, service, caller);
-  const outcome = await storeWindow(db, row);
-  if ("conflict" in outcome) {
-    const { conflict: parameter, message } = outcome;
-    throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
-  }
-  const { instance, rolled, ...answered } = outcome;
-  service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
-  const { from_ns, to_ns, received_ns } = row;
-  if (answered.stored && answered.watermark_ns >= to_ns) {
-    const { dictionaries } = service.memory;
-    const closing = { dictionaries, name: row, instance, received_ns, from_ns, to_ns, rolled };
-    await rollUpClosed(db, closing).catch(() => {
-      // The window is stored; the maintenance makes what is missing.
-    });
-  }
-  return answer(c, answered);
-};
+export const ingest: Route = route({
+  method: "POST",
+  path: "/api/v1/ingest",
+  access: "write",
+  summary: "Takes one window of one instance, as the profiler uploads it",
+  description: "The same window again changes nothing. Windows may come in any order.",
+  headers: {
+    "Content-Encoding": {
+      description: "How the body is packed. Default: identity.",
+      schema: { enum: ["gzip", "identity"] },
+    },
+  },
+  body: {
+    description: `At most ${MAX_UPLOAD_BYTES} bytes, and ${MAX_INFLATED_BYTES} inflated.`,
+    name: "Upload",
+    schema: uploadShape.schema,
+    read: readWindow,
+  },
+  answers: {
+    200: json(ingested, "The window is stored.", {
+      name: "Ingested",
+      example: { stored: true, watermark_ns: 0 },
+    }),
+    400: refusal("A header or the body is wrong: errors names the header, or the path in it."),
+    409: refusal(
+      "The window contradicts what is stored: another start_ns, a span that overlaps one, other " +
+        "content for the same span, or a span after the final one. Or the instance is new, and " +
+        "the project has as many as it may.",
+    ),
+    413: refusal("The body is too large, as sent or inflated."),
+    422: refusal("The window has more series than the project may have."),
+  },
+  async handle({ service, client: { db }, body: window }) {
+    const outcome = await storeWindow(db, window);
+    if ("conflict" in outcome) {
+      const { conflict: parameter, message } = outcome;
+      throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [
+        { parameter, message },
+      ]);
+    }
+    const { instance, rolled, ...answered } = outcome;
+    service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
+    const { from_ns, to_ns, received_ns } = window;
+    if (answered.stored && answered.watermark_ns >= to_ns) {
+      const { dictionaries } = service.memory;
+      const closing = { dictionaries, name: window, instance, received_ns, from_ns, to_ns, rolled };
+      await rollUpClosed(db, closing).catch(() => {
+        // The window is stored; the maintenance makes what is missing.
+      });
+    }
+    return answered;
+  },
+});
 
-/** The window as it is stored: what it was made of is let go before it waits for its turn. */
-async function rowOf(
-  c: RequestContext,
-  service: Service,
-  caller: Caller,
+/** The window as it is stored: the body it is made from is let go before it waits for its turn. */
+async function readWindow(
+  { c, service, client }: AuthenticatedRequest<"write">,
 ): Promise<WindowToStore> {
-  const { db, project, key } = caller;
+  const { db, project, key } = client;
   const { uploads, dictionaries, minutes } = service.memory;
-  const quotas = quotasOf(project, service.quotas);
-  const body = await readBody(c.req.raw, quotas.max_body_bytes);
+  const limits = limitsOf(project, service.quotas);
+  const body = await readBody(c.req.raw, limits.max_body_bytes);
   const { window, tags, attributes, ...upload } = readUpload(uploads, body);
-  expectFewSeries(window, quotas);
-  await service.instances.expectRoom(caller, upload.instance_id, quotas);
+  expectFewSeries(window, limits);
+  await service.instances.expectRoom(client, upload.instance_id, limits);
   const { from_ns, to_ns, errors } = window;
   const received_ns = service.now_ns();
   const name = { project: project.id, instance_id: upload.instance_id };
@@ -74,7 +119,7 @@ function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {
 const utf8 = new TextDecoder();
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The one that throws takes four times as long, and is asked only where something may be wrong. */
+/** The strict decoder takes four times as long: it runs only where the text may not be UTF-8. */
 function textOf(body: Uint8Array): string {
   const text = utf8.decode(body);
   return text.includes("\ufffd") ? strictUtf8.decode(body) : text;

@@ -1,19 +1,22 @@
 /** `GET /api/v1/instances`: the instances that ran in a time range. */
 
+import { instanceList } from "@service/core";
 import { refuse } from "@service/core/problem";
-import { countFromOne, optional, readQuery, seconds } from "@service/core/query";
+import { countFromOne, optional, seconds } from "@service/core/query";
 import { LAST_NS, secondsFromNs } from "@service/core/time";
-import { authenticate } from "../http/authenticate.ts";
-import { answer, type Handler } from "../http/respond.ts";
+import { json } from "../http/answers.ts";
+import { type Route, route } from "../http/route.ts";
 import { listed } from "../windows/instance.ts";
 import { DAY_NS } from "../windows/retention.ts";
 import { cursorFormat, selectInstances, tagFilter } from "../windows/selection.ts";
 
-/** `GET /api/v1/instances`: those that ran in a time range, the newest first. */
-export const instances: Handler = async (c, service) => {
-  using caller = await authenticate(c, service, "read");
-  const { db, project } = caller;
-  const query = readQuery(new URL(c.req.url).searchParams, {
+/** `GET /api/v1/instances`: the instances that ran in a time range, the newest first. */
+export const instances: Route = route({
+  method: "GET",
+  path: "/api/v1/instances",
+  access: "read",
+  summary: "Lists the instances that ran in a time range, the newest first",
+  query: {
     start: optional(
       seconds,
       "Epoch seconds; instances that ended before are left out. Default: a day before end.",
@@ -32,26 +35,37 @@ export const instances: Handler = async (c, service) => {
       cursorFormat,
       "Where the previous page ended: taken from its header Link. Default: the first page.",
     ),
-  });
-  const end_ns = query.end ?? service.now_ns();
-  const start_ns = query.start ?? (end_ns > DAY_NS ? end_ns - DAY_NS : 0n);
-  if (start_ns > end_ns) {
-    const message = "must not be after end";
-    throw refuse(400, `Cannot list instances: start ${message}`, [{ parameter: "start", message }]);
-  }
-  const page = await selectInstances(db, {
-    ...query,
-    project,
-    start_ns,
-    // Where now ends the range, so does none: an instance's clock may be ahead of ours.
-    end_ns: query.end ?? LAST_NS,
-  });
-  if (page.next !== null) {
-    const next = new URL(c.req.url);
-    next.searchParams.set("start", secondsFromNs(start_ns));
-    if (query.end !== undefined) next.searchParams.set("end", secondsFromNs(query.end));
-    next.searchParams.set("cursor", page.next);
-    c.header("link", `<${next.pathname}${next.search}>; rel="next"`);
-  }
-  return answer(c, { instances: page.instances.map(listed) });
-};
+  },
+  answers: {
+    200: json(
+      instanceList,
+      "The instances; where limit left some out, the header Link has the next page.",
+      { name: "InstanceList" },
+    ),
+  },
+  async handle({ c, service, query, client: { db, project } }) {
+    const end_ns = query.end ?? service.now_ns();
+    const start_ns = query.start ?? (end_ns > DAY_NS ? end_ns - DAY_NS : 0n);
+    if (start_ns > end_ns) {
+      const message = "must not be after end";
+      throw refuse(400, `Cannot list instances: start ${message}`, [
+        { parameter: "start", message },
+      ]);
+    }
+    const page = await selectInstances(db, {
+      ...query,
+      project,
+      start_ns,
+      // Without `end` the range is open: an instance's clock may be ahead of ours.
+      end_ns: query.end ?? LAST_NS,
+    });
+    if (page.next !== null) {
+      const next = new URL(c.req.url);
+      next.searchParams.set("start", secondsFromNs(start_ns));
+      if (query.end !== undefined) next.searchParams.set("end", secondsFromNs(query.end));
+      next.searchParams.set("cursor", page.next);
+      c.header("link", `<${next.pathname}${next.search}>; rel="next"`);
+    }
+    return { instances: page.instances.map(listed) };
+  },
+});

@@ -1,216 +1,195 @@
-import { instanceList, type JsonSchema, type Shape, signals } from "@service/core";
-import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
-import { problem } from "@service/core/payload_schema";
-import { flag, nanoseconds, object, oneOf } from "@service/core/schema";
-import { uploadShape } from "@service/core/upload_schema";
-import { adminPaths } from "./openapi_admin.ts";
+/** The document of the hosted API (OpenAPI 3.1), assembled from the descriptions of its routes. */
+
+import type { JsonSchema } from "@service/core";
+import type { Parameter } from "@service/core/query";
 import {
+  type Answer,
+  BAD_BODY,
   BAD_QUERY,
   FAILED,
-  HEADERS,
+  HIDDEN,
   json,
   NO_KEY,
   NO_SCOPE,
-  parameter,
-  ref,
-  refusal,
+  NO_TOKEN,
+  TOO_LARGE,
   TOO_OFTEN,
   UNAVAILABLE,
-} from "../http/openapi_parts.ts";
+} from "../http/answers.ts";
+import {
+  type Access,
+  type Answers,
+  type Route,
+  route,
+  type RouteDescription,
+} from "../http/route.ts";
 import { VERSION } from "../version.ts";
 
-/** What became of an upload. */
-export interface Ingested {
-  /** `false`: it was stored before. */
-  stored: boolean;
-  /** End of the unbroken chain of the instance's windows, epoch nanoseconds. */
-  watermark_ns: bigint;
+/** An OpenAPI document. */
+export interface OpenApi {
+  openapi: string;
+  info: JsonSchema;
+  security: JsonSchema[];
+  /** Operations by path and lower-case method. */
+  paths: Record<string, Record<string, JsonSchema>>;
+  components: {
+    securitySchemes: JsonSchema;
+    headers: JsonSchema;
+    schemas: Record<string, JsonSchema>;
+  };
 }
 
-/** Answer of `POST /api/v1/ingest`. */
-export const ingested: Shape<Ingested> = object<Ingested>({
-  stored: flag,
-  watermark_ns: nanoseconds,
-});
-
-const SECONDS: JsonSchema = { type: "number", minimum: 0 };
-
-const START_OF_LIST = parameter("start", SECONDS, {
-  description:
-    "Epoch seconds; instances that ended before are left out. Default: a day before end.",
-});
-const END_OF_LIST = parameter("end", SECONDS, {
-  description: "Epoch seconds; instances that started after are left out. Default: now.",
-});
-const TAGS = parameter("tags", { type: "string" }, {
-  description: "Tags that an instance must have, all of them: k1:v1;k2:v2, where %3B is a " +
-    "semicolon, %25 a percent sign and %3A a colon in a key. Default: any.",
-});
-const LIMIT = parameter("limit", { type: "integer", minimum: 1, maximum: 999_999_999 }, {
-  description: "Most instances in one answer. Default: all.",
-});
-const CURSOR = parameter("cursor", { type: "string" }, {
-  description: "Where the page before ended: taken from its header Link. Default: the first page.",
-});
-const INSTANCE_ID = parameter("instance_id", { type: "string", minLength: 1 }, {
-  required: true,
-  description: "The instance to read, from the list of instances.",
-});
-const START = parameter("start", SECONDS, {
-  required: true,
-  description:
-    "Epoch seconds, exclusive: where counters, histograms and profiles start. To follow " +
-    "an instance, the payload_ns / 1e9 of the read before; nothing is then counted twice. Older " +
-    "than what is kept: no metrics.",
-});
-const END = parameter("end", SECONDS, {
-  description: "Epoch seconds, inclusive: the snapshot instant, or as near to it as all has " +
-    "arrived. Default: now.",
-});
-const METRICS = parameter("metrics", { type: "array", items: { type: "string", minLength: 1 } }, {
-  style: "form",
-  explode: false,
-  description: "Names with commas between them; one that ends in * stands for all that start so. " +
-    "Default: all.",
-});
-const TOP = parameter("top", { type: "integer", minimum: 1, maximum: 999_999_999 }, {
-  description: "Frames of each profile, largest first. Default: all.",
-});
-
-/** The hosted API, described (OpenAPI 3.1). */
-export const openapi = {
-  openapi: "3.1.0",
-  info: {
-    title: "Signals",
-    version: VERSION,
-    description: "Profiles, metrics and errors of running workloads. Fields that end in _ns are " +
-      "epoch nanoseconds, past 2^53: read them with a parser that keeps 64-bit integers. Fields " +
-      "that end in _ts are epoch seconds. A query takes epoch seconds, with up to nine decimals.",
-  },
-  security: [{ key: [] }],
-  paths: {
-    "/health": {
-      get: {
-        summary: "Says that the service runs and its database answers",
-        security: [],
-        responses: {
-          503: refusal("The database does not answer within two seconds."),
-          200: json("It runs.", {
-            schema: object<{ status: "ok" }>({ status: oneOf("ok") }).schema,
-            example: { status: "ok" },
-          }),
-        },
-      },
+/** `GET /openapi.json`: the document of the API. */
+export function openapiRoute(document: () => OpenApi): Route {
+  return route({
+    method: "GET",
+    path: "/openapi.json",
+    access: "anyone",
+    summary: "This document",
+    answers: {
+      200: json({ schema: { type: "object" }, check: (value) => value }, "The document."),
     },
-    "/openapi.json": {
-      get: {
-        summary: "This document",
-        security: [],
-        responses: { 200: json("The document.", { schema: { type: "object" } }) },
-      },
+    handle: document,
+  });
+}
+
+/** The document of routes. */
+export function openapiOf(routes: readonly RouteDescription[]): OpenApi {
+  const paths: OpenApi["paths"] = {};
+  for (const route of routes) {
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Signals",
+      version: VERSION,
+      description:
+        "Profiles, metrics and errors of running workloads. Fields that end in _ns are epoch " +
+        "nanoseconds, past 2^53: read them with a parser that keeps 64-bit integers. Fields that " +
+        "end in _ts are epoch seconds. A query takes epoch seconds, with up to nine decimals.",
     },
-    "/api/v1/instances": {
-      get: {
-        summary: "Lists the instances that ran in a time range, the newest first",
-        parameters: [START_OF_LIST, END_OF_LIST, TAGS, LIMIT, CURSOR],
-        responses: {
-          200: json(
-            "The instances; where limit left some out, the header Link has the next page.",
-            {
-              schema: ref("InstanceList"),
-            },
-          ),
-          400: BAD_QUERY,
-          401: NO_KEY,
-          403: NO_SCOPE,
-          429: TOO_OFTEN,
-          500: FAILED,
-          503: UNAVAILABLE,
-        },
+    security: [{ key: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: "apiKey", in: "header", name: "X-API-Key" },
+        operator: { type: "http", scheme: "bearer" },
       },
-    },
-    "/api/v1/signals": {
-      get: {
-        summary: "Reads one instance's snapshot, accumulated from start",
-        description:
-          "An answer that can never change, as end is given and all up to it has come, has " +
-          "an ETag.",
-        parameters: [INSTANCE_ID, START, END, METRICS, TOP, {
-          name: "If-None-Match",
-          in: "header",
-          description: "ETags of answers that the caller has.",
+      headers: {
+        RequestId: {
+          description: "The id of the request: X-Request-Id as sent, or a new one.",
           schema: { type: "string" },
-        }],
-        responses: {
-          200: json("The snapshot.", { schema: ref("Signals") }),
-          304: { description: "The caller has the answer.", headers: HEADERS, content: {} },
-          400: refusal(`${BAD_QUERY.description} Or start is after end.`),
-          401: NO_KEY,
-          403: NO_SCOPE,
-          404: refusal("The key's project has no such instance."),
-          429: TOO_OFTEN,
-          500: FAILED,
-          503: UNAVAILABLE,
         },
       },
+      schemas: namedSchemas(routes),
     },
-    "/api/v1/ingest": {
-      post: {
-        summary: "Takes one window of one instance, as the profiler uploads it",
-        description: "The same window again changes nothing. Windows may come in any order.",
-        parameters: [{
-          name: "Content-Encoding",
-          in: "header",
-          description: "How the body is packed. Default: identity.",
-          schema: { enum: ["gzip", "identity"] },
-        }],
-        requestBody: {
-          required: true,
-          description: `At most ${MAX_UPLOAD_BYTES} bytes, and ${MAX_INFLATED_BYTES} inflated.`,
-          content: { "application/json": { schema: ref("Upload") } },
-        },
-        responses: {
-          200: json("The window is stored.", {
-            schema: ref("Ingested"),
-            example: { stored: true, watermark_ns: 0 },
-          }),
-          400: refusal(
-            "A header or the body is wrong: errors names the header, or the path in it.",
-          ),
-          401: NO_KEY,
-          403: NO_SCOPE,
-          409: refusal(
-            "The window contradicts what is stored: another start_ns, a span that overlaps one, " +
-              "other content for the same span, or a span after the final one. Or the instance is new, " +
-              "and the project has as many as it may.",
-          ),
-          413: refusal("The body is too large, as sent or inflated."),
-          422: refusal("The window has more series than the project may have."),
-          429: TOO_OFTEN,
-          500: FAILED,
-          503: UNAVAILABLE,
-        },
-      },
-    },
-    ...adminPaths,
-  },
-  components: {
-    securitySchemes: {
-      key: { type: "apiKey", in: "header", name: "X-API-Key" },
-      operator: { type: "http", scheme: "bearer" },
-    },
-    headers: {
-      RequestId: {
-        description: "The id of the request: X-Request-Id as sent, or a new one.",
-        schema: { type: "string" },
-      },
-    },
-    schemas: {
-      Signals: signals.schema,
-      InstanceList: instanceList.schema,
-      Upload: uploadShape.schema,
-      Ingested: ingested.schema,
-      Problem: problem.schema,
-    },
-  },
+  };
+}
+
+const HEADERS: JsonSchema = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
+
+const SECURITY: Record<Access, { security?: JsonSchema[] }> = {
+  read: {},
+  write: {},
+  operator: { security: [{ operator: [] }] },
+  hidden: { security: [{ operator: [] }] },
+  anyone: { security: [] },
 };
+
+const OF_KEY = { 401: NO_KEY, 403: NO_SCOPE, 429: TOO_OFTEN, 500: FAILED, 503: UNAVAILABLE };
+
+/** Answers that follow from what a route demands. */
+const ACCESS_ANSWERS: Record<Access, Answers> = {
+  read: OF_KEY,
+  write: OF_KEY,
+  operator: { 401: NO_TOKEN, 500: FAILED, 503: UNAVAILABLE },
+  hidden: { 404: HIDDEN, 500: FAILED },
+  anyone: {},
+};
+
+/** All answers of a route by status; its own descriptions come first. */
+function answersOf({ access, query, body, answers }: RouteDescription): Answers {
+  return {
+    ...(query && { 400: BAD_QUERY }),
+    ...(body && { 400: BAD_BODY, 413: TOO_LARGE }),
+    ...ACCESS_ANSWERS[access],
+    ...answers,
+  };
+}
+
+function operationOf(route: RouteDescription): JsonSchema {
+  const { summary, description, access, body, query = {}, segments = {}, headers = {} } = route;
+  const parameters = [
+    ...Object.entries(segments).map(([name, text]) => segment(name, text)),
+    ...Object.entries(query).map(([name, parameter]) => queryParameter(name, parameter)),
+    ...Object.entries(headers).map(([name, header]) => ({ name, in: "header", ...header })),
+  ];
+  const answers = Object.entries(answersOf(route)).flatMap(([status, answer]) =>
+    answer ? [[status, response(answer)]] : []
+  );
+  return {
+    summary,
+    ...(description && { description }),
+    ...SECURITY[access],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        ...(body.description && { description: body.description }),
+        content: { "application/json": { schema: schemaOf(body) } },
+      },
+    }),
+    responses: Object.fromEntries(answers),
+  };
+}
+
+function segment(name: string, description: string): JsonSchema {
+  const schema = { type: "string", minLength: 1 };
+  return { name, in: "path", required: true, description, schema };
+}
+
+function queryParameter(name: string, parameter: Parameter<unknown>): JsonSchema {
+  const { required, description, schema } = parameter;
+  return {
+    name,
+    in: "query",
+    ...(required && { required }),
+    description,
+    // An array is one text, with commas between its items.
+    ...(schema.type === "array" && { style: "form", explode: false }),
+    schema,
+  };
+}
+
+function response({ description, content }: Answer): JsonSchema {
+  if (!content) return { description, headers: HEADERS, content: {} };
+  const { type, shape, name, example } = content;
+  const media = {
+    schema: schemaOf({ name, schema: shape.schema }),
+    ...(example !== undefined && { example }),
+  };
+  return { description, headers: HEADERS, content: { [type]: media } };
+}
+
+interface NamedSchema {
+  name?: string;
+  schema: JsonSchema;
+}
+
+function schemaOf({ name, schema }: NamedSchema): JsonSchema {
+  return name === undefined ? schema : { $ref: `#/components/schemas/${name}` };
+}
+
+/** The schemas with names that routes use. */
+function namedSchemas(routes: readonly RouteDescription[]): Record<string, JsonSchema> {
+  const used = routes.flatMap((route): (NamedSchema | undefined)[] => [
+    route.body,
+    ...Object.values(answersOf(route)).map((answer) =>
+      answer?.content && { name: answer.content.name, schema: answer.content.shape.schema }
+    ),
+  ]);
+  return Object.fromEntries(
+    used.flatMap((one) => one?.name === undefined ? [] : [[one.name, one.schema]]),
+  );
+}

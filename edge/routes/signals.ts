@@ -1,28 +1,27 @@
-import { emptyWindow, type ErrorEntry, snapshot } from "@service/core";
+/** `GET /api/v1/signals`: one instance's snapshot, from the windows that it uploaded. */
+
+import { emptyWindow, type ErrorEntry, signals as payload, snapshot } from "@service/core";
 import { refuse } from "@service/core/problem";
-import {
-  optional,
-  readQuery,
-  required,
-  seconds,
-  selectionParameters,
-  someText,
-} from "@service/core/query";
+import { optional, required, seconds, selectionParameters, someText } from "@service/core/query";
 import { secondsFromNs } from "@service/core/time";
-import { authenticate } from "../http/authenticate.ts";
+import { BAD_QUERY, json, refusal } from "../http/answers.ts";
 import { entityTag, FINAL_CACHING, isFinal, matches } from "../http/etag.ts";
-import { answer, type Handler } from "../http/respond.ts";
+import { type Route, route } from "../http/route.ts";
 import { findInstance } from "../windows/instance.ts";
 import { readWindow } from "../windows/read.ts";
 import { retainedFrom } from "../windows/retention.ts";
 import { spanOf } from "../windows/span.ts";
 import { VERSION } from "../version.ts";
 
-/** `GET /api/v1/signals`: one instance's snapshot, from what it uploaded. */
-export const signals: Handler = async (c, service) => {
-  using caller = await authenticate(c, service, "read");
-  const { db, project } = caller;
-  const query = readQuery(new URL(c.req.url).searchParams, {
+/** `GET /api/v1/signals`: one instance's snapshot. */
+export const signals: Route = route({
+  method: "GET",
+  path: "/api/v1/signals",
+  access: "read",
+  summary: "Reads one instance's snapshot, accumulated from start",
+  description:
+    "An answer that can never change, as end is given and all up to it has arrived, has an ETag.",
+  query: {
     instance_id: required(someText, "The instance to read, from the list of instances."),
     start: required(
       seconds,
@@ -36,37 +35,50 @@ export const signals: Handler = async (c, service) => {
         "Default: now.",
     ),
     ...selectionParameters,
-  });
-  const instance = await findInstance(db, project, query.instance_id);
-  if (!instance) {
-    const message = "is not known in the key's project";
-    throw refuse(404, `Cannot find the instance: instance_id ${message}`, [
-      { parameter: "instance_id", message },
-    ]);
-  }
-  const now = service.now_ns();
-  const span = spanOf(instance, { start_ns: query.start, end_ns: query.end, now_ns: now });
-  const retained_ns = retainedFrom(now, service.retention_days);
-  const isKept = query.start >= retained_ns;
-  if (isKept && isFinal(instance, query.end)) {
-    const tag = entityTag([instance.id, instance.tags, { ...query }, VERSION]);
-    c.header("etag", tag);
-    c.header("cache-control", FINAL_CACHING);
-    if (matches(c.req.header("if-none-match"), tag)) return c.body(null, 304);
-  }
-  const window = !isKept
-    ? { ...emptyWindow(query.start), errors: [tooOld(retained_ns, span.payload_ns)] }
-    : await readWindow(db, instance, span);
-  return answer(
-    c,
-    snapshot(window, {
+  },
+  headers: {
+    "If-None-Match": {
+      description: "ETags of answers that the client has.",
+      schema: { type: "string" },
+    },
+  },
+  answers: {
+    200: json(payload, "The snapshot.", { name: "Signals" }),
+    304: { description: "The client has the answer." },
+    400: refusal(`${BAD_QUERY.description} Or start is after end.`),
+    404: refusal("The key's project has no such instance."),
+  },
+  async handle({ c, service, query, client: { db, project } }) {
+    const instance = await findInstance(db, project, query.instance_id);
+    if (!instance) throw unknownInstance();
+    const now = service.now_ns();
+    const span = spanOf(instance, { start_ns: query.start, end_ns: query.end, now_ns: now });
+    const retained_ns = retainedFrom(now, service.retention_days);
+    const isKept = query.start >= retained_ns;
+    if (isKept && isFinal(instance, query.end)) {
+      const tag = entityTag([instance.id, instance.tags, { ...query }, VERSION]);
+      c.header("etag", tag);
+      c.header("cache-control", FINAL_CACHING);
+      if (matches(c.req.header("if-none-match"), tag)) return c.body(null, 304);
+    }
+    const window = !isKept
+      ? { ...emptyWindow(query.start), errors: [tooOld(retained_ns, span.payload_ns)] }
+      : await readWindow(db, instance, span);
+    return snapshot(window, {
       ...span,
       context: instance.tags,
       platform: { version: VERSION },
       selection: { metrics: query.metrics, top: query.top },
-    }),
-  );
-};
+    });
+  },
+});
+
+function unknownInstance() {
+  const message = "is not known in the key's project";
+  return refuse(404, `Cannot find the instance: instance_id ${message}`, [
+    { parameter: "instance_id", message },
+  ]);
+}
 
 function tooOld(retained_ns: bigint, log_ns: bigint): ErrorEntry {
   return {

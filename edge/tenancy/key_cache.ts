@@ -3,6 +3,7 @@ import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import type { Place } from "../database/databases.ts";
 import { isKey, prefixOf, type Scope } from "./keys.ts";
+import { type Quotas, readQuotas } from "./quotas.ts";
 
 /** A key that may be used, with its project. */
 export interface KnownKey {
@@ -10,13 +11,6 @@ export interface KnownKey {
   name: string;
   scopes: Scope[];
   project: Place & { name: string; quotas: Quotas };
-}
-
-/** What a project may have; `null`: what the service allows by default. */
-export interface Quotas {
-  max_instances: number | null;
-  max_series: number | null;
-  max_body_bytes: number | null;
 }
 
 /** A key stays known for so long after it was looked up: revoked keys and moved projects included. */
@@ -92,7 +86,6 @@ export class KeyCache {
 async function findKey(db: Database, prefix: string): Promise<StoredKey | null> {
   const { rows: [row] } = await db.query(statement(FIND, { prefix }));
   if (!row) return null;
-  const limit = (name: string) => row[name] === null ? null : Number(row[name]);
   return {
     prefix,
     name: row.name as string,
@@ -103,11 +96,7 @@ async function findKey(db: Database, prefix: string): Promise<StoredKey | null> 
       id: row.project as bigint,
       name: row.project_name as string,
       database_url: row.database_url as string | null,
-      quotas: {
-        max_instances: limit("max_instances"),
-        max_series: limit("max_series"),
-        max_body_bytes: limit("max_body_bytes"),
-      },
+      quotas: readQuotas(row),
     },
   };
 }

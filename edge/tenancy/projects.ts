@@ -1,7 +1,10 @@
+/** Projects and their keys, as the database of keys has them. */
+
+import { refuse } from "@service/core/problem";
 import { type Database, statement } from "../database/database.ts";
 import { BESIDE, type Databases, type Place } from "../database/databases.ts";
-import type { Quotas } from "./key_cache.ts";
 import { makeKey, type Scope } from "./keys.ts";
+import { type Quotas, readQuotas } from "./quotas.ts";
 
 /** A key as the list shows it. */
 export interface ListedKey {
@@ -23,9 +26,9 @@ export interface ListedProject extends Quotas {
   /** Where its rows are, without any token in the URL. */
   database: string;
   /** Keys that are valid. */
-  keys: bigint;
+  keys: number;
   /** `null`: its database cannot be read. */
-  instances: bigint | null;
+  instances: number | null;
 }
 
 /** Which project to make. */
@@ -79,14 +82,18 @@ export async function createProject(
 /**
  * The project of a name.
  *
- * @throws {RangeError} If there is none.
+ * @throws {Refusal} 404 if there is none.
  */
 export async function findProject(db: Database, name: string): Promise<Place> {
   const { rows: [row] } = await db.query({
     sql: "SELECT id, database_url FROM projects WHERE name = ?",
     args: [name],
   });
-  if (!row) throw new RangeError(`Cannot find the project: none is named ${JSON.stringify(name)}`);
+  if (!row) {
+    throw refuse(404, `Cannot find the project: none is named ${JSON.stringify(name)}`, [
+      { parameter: "name", message: "is not known" },
+    ]);
+  }
   return row as unknown as Place;
 }
 
@@ -164,13 +171,15 @@ export async function listProjects(databases: Databases, now_ns: bigint): Promis
     { now_ns },
   ));
   return await Promise.all(rows.map(async (row) => {
-    const { id, database_url, ...rest } = row;
-    const place = { id, database_url } as Place;
+    const place = row as unknown as Place;
     return {
-      ...rest,
+      name: row.name as string,
+      created_ns: row.created_ns as bigint,
       database: withoutToken(databases.urlOf(place)),
+      keys: Number(row.keys),
       instances: await countInstances(databases, place),
-    } as unknown as ListedProject;
+      ...readQuotas(row),
+    };
   }));
 }
 
@@ -186,7 +195,7 @@ export async function revokeKey(db: Database, prefix: string, now_ns: bigint): P
 /**
  * Sets the quotas that are given; `null` means the service's default.
  *
- * @throws {RangeError} If there is no such project.
+ * @throws {Refusal} 404 if there is no such project.
  */
 export async function setQuotas(
   db: Database,
@@ -202,14 +211,14 @@ export async function setQuotas(
   }]);
 }
 
-async function countInstances(databases: Databases, place: Place): Promise<bigint | null> {
+async function countInstances(databases: Databases, place: Place): Promise<number | null> {
   try {
     using lease = await databases.lease(place);
     const { rows } = await lease.query({
       sql: "SELECT count(*) AS count FROM instances WHERE project = ?",
       args: [place.id],
     });
-    return rows[0]!.count as bigint;
+    return Number(rows[0]!.count);
   } catch {
     return null;
   }

@@ -1,13 +1,19 @@
-/** What a project may have, and the refusals of what is more. */
+/** Quotas of projects, and the refusals of what exceeds them. */
 
 import type { Window } from "@service/core";
 import { Lru } from "@service/core/lru";
 import { refuse } from "@service/core/problem";
 import { SECOND_NS } from "@service/core/time";
-import { type Database, statement } from "../database/database.ts";
-import type { KnownKey, Quotas } from "./key_cache.ts";
+import { type Database, type Row, statement } from "../database/database.ts";
 
-/** What a project may have. */
+/** A project's own quotas; `null`: the service's default. */
+export interface Quotas {
+  max_instances: number | null;
+  max_series: number | null;
+  max_body_bytes: number | null;
+}
+
+/** The limits of a project. */
 export interface Limits {
   max_instances: number;
   /** Series in one window. */
@@ -16,8 +22,18 @@ export interface Limits {
   max_body_bytes: number;
 }
 
-/** The project's limits: its own, or those of the service. */
-export function quotasOf({ quotas }: KnownKey["project"], defaults: Limits): Limits {
+/** The quotas in a row of `projects`. */
+export function readQuotas(row: Row): Quotas {
+  const quota = (name: keyof Quotas) => row[name] === null ? null : Number(row[name]);
+  return {
+    max_instances: quota("max_instances"),
+    max_series: quota("max_series"),
+    max_body_bytes: quota("max_body_bytes"),
+  };
+}
+
+/** The limits of a project: its quotas, or the service's defaults. */
+export function limitsOf({ quotas }: { quotas: Quotas }, defaults: Limits): Limits {
   const of = (name: keyof Quotas) => quotas[name] ?? defaults[name];
   return {
     max_instances: of("max_instances"),
@@ -48,21 +64,21 @@ interface Counted {
 }
 
 /**
- * Refuses new instances where a project has its full number; remembers those it saw, and for a while
- * how many there are: to count them takes as long as there are many.
+ * Room for new instances in projects. Caches which instances exist, and for a while how many, as
+ * counting takes longer the more there are.
  */
 export class InstanceRoom {
   readonly #now_ns: () => bigint;
   readonly #seen = new Lru<string, true>({ max: MAX_SEEN });
   readonly #counted = new Lru<bigint, Counted>({ max: MAX_SEEN });
 
-  /** With the time, epoch nanoseconds. */
+  /** With empty caches. */
   constructor(now_ns: () => bigint) {
     this.#now_ns = now_ns;
   }
 
   /**
-   * Refuses an instance that would be one too many; among those that come at once, a few may pass.
+   * Refuses a new instance beyond the quota. Of several that start at once, a few may pass it.
    *
    * @throws {Refusal} 409.
    */

@@ -16,7 +16,7 @@ import { nsFromTs } from "@service/core/time";
 import { createApp, type LogEntry } from "../app.ts";
 import type { Database } from "../database/database.ts";
 import { openDatabases } from "../database/databases.ts";
-import type { Service } from "../http/respond.ts";
+import type { Service } from "../http/context.ts";
 import { createKey } from "../tenancy/projects.ts";
 import { createService, type ServiceOptions } from "../service.ts";
 import { readSettings } from "../settings.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { JsonSchema } from "@service/core";
-import { openapi } from "../routes/openapi.ts";
+import { openapi } from "../routes/mod.ts";
 
 /** One method of a path. */
 export interface Operation {

@@ -1,0 +1,127 @@
+/** Routes of the hosted API: each is registered, checked, answered and described from one value. */
+
+import type { JsonSchema } from "@service/core";
+import { type Parameter, type QueryParameters, readQuery } from "@service/core/query";
+import type { Scope } from "../tenancy/keys.ts";
+import type { Answer } from "./answers.ts";
+import { authenticate, type Client, expectOperator } from "./authenticate.ts";
+import type { RequestContext, Service } from "./context.ts";
+import { respondJson } from "./respond.ts";
+
+/**
+ * What a request must show: a key with a scope, the operator's token, or nothing. Without the token
+ * a `hidden` route is answered as a path that does not exist.
+ */
+export type Access = Scope | "operator" | "hidden" | "anyone";
+
+/** A route, ready to be registered and described. */
+export interface Route extends RouteDescription {
+  /** The answer to a request for it. */
+  answer(c: RequestContext, service: Service): Promise<Response>;
+}
+
+/** A route as its clients see it. */
+export interface RouteDescription {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** The path with its parameters in braces: `/api/v1/admin/keys/{prefix}`. */
+  path: string;
+  access: Access;
+  summary: string;
+  description?: string;
+  query?: Readonly<Record<string, Parameter<unknown>>>;
+  /** Descriptions of the path's parameters, by name. */
+  segments?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, HeaderDescription>>;
+  body?: BodyDescription;
+  /** Answers by status, beside those that follow from access, query and body. */
+  answers: Answers;
+}
+
+/** Answers by status. */
+export type Answers = { readonly [status: number]: Answer | undefined };
+
+/** An optional header that a route reads. */
+export interface HeaderDescription {
+  description: string;
+  schema: JsonSchema;
+}
+
+/** A JSON body that a route reads. */
+export interface BodyDescription {
+  description?: string;
+  schema: JsonSchema;
+  /** Name of the schema in the document; without one it stands where it is used. */
+  name?: string;
+}
+
+/** The body of a request: described, and read. */
+export interface RequestBody<Body, A extends Access> extends BodyDescription {
+  /**
+   * The body of an authenticated request.
+   *
+   * @throws {Refusal} If it cannot be accepted.
+   */
+  read(request: AuthenticatedRequest<A>): Promise<Body>;
+}
+
+/** A request that showed what its route demands. */
+export interface AuthenticatedRequest<A extends Access> {
+  c: RequestContext;
+  service: Service;
+  /** `null` for routes that need no key. */
+  client: A extends Scope ? Client : null;
+}
+
+/** A request with its parameters and its body read. */
+export interface RouteRequest<Query, Body, A extends Access> extends AuthenticatedRequest<A> {
+  query: Query;
+  body: Body;
+  segments: Readonly<Record<string, string>>;
+}
+
+/** A route's description, and how it is answered. */
+export interface RouteOptions<Query extends object, Body, A extends Access, Value>
+  extends RouteDescription {
+  access: A;
+  query?: QueryParameters<Query> & RouteDescription["query"];
+  body?: RequestBody<Body, A>;
+  answers: Answers & { readonly 200: Answer<Value> };
+  /** The value of the answer 200, or another answer. */
+  handle(
+    request: RouteRequest<Query, Body, A>,
+  ): NoInfer<Value> | Response | Promise<NoInfer<Value> | Response>;
+}
+
+/** The route that `options` describe. */
+export function route<Query extends object, Body, const A extends Access, Value>(
+  options: RouteOptions<Query, Body, A, Value>,
+): Route {
+  const { access, query, body, segments = {}, handle, ...rest } = options;
+  return {
+    ...rest,
+    access,
+    query,
+    body,
+    segments,
+    async answer(c, service) {
+      using client = await admit(c, service, access);
+      const request = { c, service, client } as AuthenticatedRequest<A>;
+      const value = await handle({
+        ...request,
+        segments: Object.fromEntries(
+          Object.keys(segments).map((name) => [name, c.req.param(name) ?? ""]),
+        ),
+        query: query ? readQuery<Query>(new URL(c.req.url).searchParams, query) : {} as Query,
+        body: await body?.read(request) as Body,
+      });
+      return value instanceof Response ? value : respondJson(c, value);
+    },
+  };
+}
+
+/** The client, where the route needs a key. */
+async function admit(c: RequestContext, service: Service, access: Access): Promise<Client | null> {
+  if (access === "read" || access === "write") return await authenticate(c, service, access);
+  if (access !== "anyone") expectOperator(c, service, { isHidden: access === "hidden" });
+  return null;
+}

@@ -1,0 +1,24 @@
+/** The list of routes: what the hosted API answers, in the order of its document. */
+
+import type { Route } from "../http/route.ts";
+import { adminRoutes } from "./admin.ts";
+import { health } from "./health.ts";
+import { ingest } from "./ingest.ts";
+import { instances } from "./instances.ts";
+import { metrics } from "./metrics.ts";
+import { type OpenApi, openapiOf, openapiRoute } from "./openapi.ts";
+import { signals } from "./signals.ts";
+
+/** All routes; each is a file. */
+export const routes: readonly Route[] = [
+  health,
+  openapiRoute(() => openapi),
+  instances,
+  signals,
+  ingest,
+  metrics,
+  ...adminRoutes,
+];
+
+/** The document of all routes. */
+export const openapi: OpenApi = openapiOf(routes);
