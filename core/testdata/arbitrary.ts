@@ -9,9 +9,7 @@ import { addSums, quantity, rounded, type Sum } from "../sum.ts";
 import type { Upload } from "../upload.ts";
 import { type Resource, resourceKey, type Window } from "../window.ts";
 
-// Fresh values in every run. A failure prints its `{ seed, path }`: as the options of that assert they
-// make it again.
-fc.configureGlobal({ numRuns: 500 });
+fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 500 });
 
 /** Fractions to take a quantile at, with the ends made likely. */
 export const fractions: fc.Arbitrary<number> = fc.oneof(
