@@ -60,15 +60,13 @@ Deno.test("a project whose server is away leaves the others alone", async () => 
   assert.equal((await get(service, "/api/v1/instances")).status, 200);
 });
 
-testOnFile("health waits two seconds for the database, no longer", async (service) => {
+testOnFile("health does not wait for a database that never answers", async (service) => {
   const { control } = service.service.databases;
-  const begun = performance.now();
   const hanging = Promise.withResolvers<never>();
   control.query = () => hanging.promise;
   const response = await service.request("/health");
   assert.equal(response.headers.get("retry-after"), "5");
   await refused(response, 503);
-  assert.ok(performance.now() - begun < 4_000);
 });
 
 Deno.test("databases of projects are opened when used, and closed when idle and many", async () => {

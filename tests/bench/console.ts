@@ -1,5 +1,6 @@
 /** The console: what a workload may write before its reader falls behind. */
 
+import { redactText } from "../../local/base/redact.ts";
 import { createConsole } from "../../local/sources/console/console.ts";
 import { medianMs, type Row } from "./row.ts";
 
@@ -23,7 +24,19 @@ export async function benchConsole(): Promise<Row[]> {
       figure: await speed(failing, read),
       unit: "MB/s",
     },
+    {
+      what: "redaction of text that opens quotes and never closes them",
+      figure: await redaction('password=\\"'),
+      unit: "MB/s",
+      target: { atLeast: 1 },
+    },
   ];
+}
+
+/** Megabytes per second of `part` over and over. */
+async function redaction(part: string): Promise<number> {
+  const text = part.repeat(1e6 / part.length);
+  return text.length / 1e6 / (await medianMs(() => redactText(text), 9) / 1_000);
 }
 
 function ordinaryLine(n: number): string {

@@ -1,8 +1,9 @@
 /** What a kernel's record costs in the collector, and what it keeps of a hundred million of them. */
 
 import { compilerFor, PRODUCTS } from "../../ffi/build.ts";
-import type { Row } from "./row.ts";
 import { command } from "../command.ts";
+import { runScenario } from "../doubles/cuda/harness.ts";
+import type { Row } from "./row.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 const FFI = new URL("../../ffi/", import.meta.url).pathname;
@@ -46,7 +47,7 @@ export async function benchCuda(directory: string): Promise<Row[]> {
   for (const symbols of [1, 500, 4000]) {
     rows.push(...await instructions(program, { symbols, threads: 1, millions: 1 }));
   }
-  return [...rows, await memory(program)];
+  return [...rows, await memory(program), await exit()];
 }
 
 /**
@@ -115,6 +116,20 @@ async function memory(program: string): Promise<Row> {
     unit: "KiB",
     target: { atMost: 64 },
     beside: { what: "resident in all (KiB)", figure: after_kib },
+  };
+}
+
+async function exit(): Promise<Row> {
+  const took_ms: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    const { books: [own] } = await runScenario("timed_exit");
+    took_ms.push(parseInt(own!.cells.get("exit_nanoseconds  ")!) / 1e6);
+  }
+  return {
+    what: "CUDA: exit() of a process that used it",
+    figure: took_ms.sort((a, b) => a - b)[2]!,
+    unit: "ms",
+    target: { atMost: 100 },
   };
 }
 

@@ -1,5 +1,6 @@
 /** What the supervisor costs what passes through it, and the start of the command. */
 
+import { readLocal, startRun, watcherOf } from "../stack.ts";
 import { medianMs, type Row } from "./row.ts";
 import { command } from "../command.ts";
 
@@ -7,7 +8,7 @@ const SUPERVISOR = new URL("../../ffi/build/service-supervisor", import.meta.url
 const BYTES = 2 ** 31;
 
 /** Figures of the native supervisor alone; none where it is not built. */
-export async function benchSupervisor(): Promise<Row[]> {
+export async function benchSupervisor(directory: string): Promise<Row[]> {
   if (!await Deno.stat(SUPERVISOR).catch(() => null)) return [];
   const bare = await medianMs(start("true"));
   const supervised = await medianMs(start(SUPERVISOR, "--", "true"));
@@ -21,7 +22,24 @@ export async function benchSupervisor(): Promise<Row[]> {
       target: { atMost: 5 },
       beside: { what: "`true` alone", figure: bare },
     },
+    {
+      what: "end of a run whose watcher was killed",
+      figure: await endWithoutWatcher(directory),
+      unit: "ms",
+      target: { atMost: 1_000 },
+    },
   ];
+}
+
+/** Milliseconds from the end of the workload to that of the run. */
+async function endWithoutWatcher(directory: string): Promise<number> {
+  await using run = startRun(["sleep", "1000"], { directory });
+  const { context } = await readLocal(run);
+  Deno.kill(await watcherOf(run), "SIGKILL");
+  const start_ms = performance.now();
+  Deno.kill(Number(context["process.pid"]), "SIGTERM");
+  await run.ended;
+  return performance.now() - start_ms;
 }
 
 function start(...words: string[]) {

@@ -167,9 +167,6 @@ test("orphans are reaped where it is the first process", async () => {
   assert.equal((await shell(`${unshare} $S bash -c '${orphans}' | cat`)).stdout, "0\n");
 });
 
-/** How long the supervisor waits at the end for a watcher that does not answer, and some more. */
-const PATIENCE_MS = { SIGKILL: 3_500, SIGSTOP: 10_000 };
-
 for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   test(`${signal} of the watcher changes neither output nor exit code`, async () => {
     await using directory = await temporaryDirectory();
@@ -182,14 +179,11 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
     assert.notEqual(watcher, work.process.pid);
     Deno.kill(watcher, signal);
     await Deno.writeTextFile(go, "");
-    const from_ms = performance.now();
     const { status, stdout } = await work.ended;
-    const took_ms = performance.now() - from_ms;
     if (signal === "SIGSTOP") Deno.kill(watcher, "SIGKILL");
     assert.equal(status.code, 9);
     assert.equal(stdout.length, 50 << 20);
     assert.match(stdout, /^x*$/);
-    assert(took_ms < PATIENCE_MS[signal], `ended after ${took_ms} ms`);
   });
 }
 

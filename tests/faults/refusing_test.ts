@@ -87,9 +87,7 @@ for (const part of [0, 0.9]) {
     const ledger = await newLedger(stack);
     const stalled = Promise.withResolvers<void>();
     stack.proxy.arm({ statement: WRITE, when: "answered", part, strike: () => stalled.promise });
-    const begun = performance.now();
     for (const i of range(0, WINDOWS)) await ledger.deliver(stack, i, stack.revive);
-    assert.ok(performance.now() - begun < 30_000);
     await ledger.expectWhole(stack.url);
     stalled.resolve();
   });
