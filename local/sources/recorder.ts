@@ -20,11 +20,12 @@ import {
 } from "@service/core";
 import { absorbEntries } from "@service/core/entries";
 import { MAX_ERROR_LENGTH, MAX_MAGNITUDE } from "@service/core/limits";
+import type { ValuesOf } from "@service/core/series";
 import { rounded } from "@service/core/sum";
 import { absorbSeries, mergeResources } from "@service/core/window";
 
 /** The increase of a distribution. */
-export type Gain = Pick<HistogramSeries, "count" | "sum" | "min" | "max" | "buckets">;
+export type Gain = ValuesOf<HistogramSeries>;
 
 /** Gathers measurements until {@linkcode Recorder.cut} makes a window of them. */
 export class Recorder {
