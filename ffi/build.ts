@@ -1,41 +1,43 @@
 /**
- * `deno task native`: builds what is newer than its products, where there is a C compiler. With
- * `--package` also for the other platforms of the published package, and the files that carry it all.
+ * Build of the native files, `deno task native`: compiles the products that are older than the sources,
+ * if there is a C compiler. With `--package` also for the other architectures of the published package,
+ * and the modules that carry the products in it.
  */
 
 import { writePackage } from "./package.ts";
 
 const HERE = decodeURIComponent(new URL("./", import.meta.url).pathname);
 
-/** Where the products for this machine are; those for others are in a folder of this one. */
+/** Folder of the products for this machine; those for other architectures are in folders of it. */
 export const BUILD = `${HERE}build`;
 
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
 
-/** Flags of what is loaded into programs of others: it must not disturb them, nor ever be unloaded. */
-const GUEST = [
+/** Flags of a library that is loaded into the user's programs: hidden symbols, never unloaded. */
+const PRELOAD_FLAGS = [
   ...["-shared", "-fPIC", "-fvisibility=hidden", "-static-libgcc"],
   ...["-D_GNU_SOURCE=", "-include", `${HERE}glibc.h`],
   ...["-Wl,-Bsymbolic", "-Wl,-z,nodelete", "-Wl,-z,now", "-Wl,-z,defs"],
 ];
 
-/** Where an old glibc has what a new one has in libc; empty files there. */
-const OLD_HOMES = ["-Wl,--no-as-needed", "-l:libdl.so.2", "-l:libpthread.so.0"];
+/** Libraries that glibc 2.34 merged into libc: older ones have functions in them, newer ones nothing. */
+const SPLIT_GLIBC_LIBRARIES = ["-Wl,--no-as-needed", "-l:libdl.so.2", "-l:libpthread.so.0"];
 
-/** For aarch64 alone: atomics that need no constructor of the compiler's to choose among them. */
+/** aarch64 only: atomics inline, without the constructor by which the compiler's own library chooses them. */
 const INLINE_ATOMICS = "-mno-outline-atomics";
 
-/** What one file is made of. */
+/** A native file and what it is built from. */
 export interface Product {
+  /** Paths below `ffi/`. */
   sources: string[];
   flags: string[];
-  /** Flags at the end, the best first: others are tried where a system lacks what these need. */
-  ways: string[][];
-  /** Whether musl's compiler is preferred: what it links starts sooner and is ten times smaller. */
+  /** Alternative last flags, the best first: the next ones are tried if the system lacks a library or an option. */
+  fallbacks: string[][];
+  /** Whether musl's compiler is preferred: its programs start sooner and are ten times smaller. */
   musl?: boolean;
 }
 
-/** What is built. */
+/** The products by file name. */
 export const PRODUCTS: Record<string, Product> = {
   "service-supervisor": {
     sources: [
@@ -51,7 +53,7 @@ export const PRODUCTS: Record<string, Product> = {
       "supervisor/terminal.c",
     ],
     flags: ["-s"],
-    ways: [["-static", "-Wl,--fatal-warnings"], []],
+    fallbacks: [["-static", "-Wl,--fatal-warnings"], []],
     musl: true,
   },
   "libservice.so": {
@@ -83,12 +85,12 @@ export const PRODUCTS: Record<string, Product> = {
       "segment/tables.c",
       "sources.c",
     ],
-    flags: GUEST,
-    ways: [[INLINE_ATOMICS, ...OLD_HOMES], OLD_HOMES, []],
+    flags: PRELOAD_FLAGS,
+    fallbacks: [[INLINE_ATOMICS, ...SPLIT_GLIBC_LIBRARIES], SPLIT_GLIBC_LIBRARIES, []],
   },
 };
 
-/** What the published package is built for. */
+/** Architectures of the published package. */
 export const ARCHITECTURES = ["x86_64", "aarch64"];
 
 /** Folder of the products for an architecture. */
@@ -99,29 +101,38 @@ export function folderFor(architecture: string): string {
 /** The C compiler for an architecture, or `undefined` where there is none. */
 export function compilerFor(architecture: string): string | undefined {
   const cross = `${architecture}-linux-gnu-gcc`;
-  return (architecture === Deno.build.arch ? ["cc", "gcc", "clang"] : [cross]).find(isThere);
+  return (architecture === Deno.build.arch ? ["cc", "gcc", "clang"] : [cross]).find(isInstalled);
 }
 
-/** Makes one product; throws what the compiler says where none of the ways leads there. */
-export async function compile(
-  { sources, flags, ways }: Product,
-  { compilers, output }: { compilers: string[]; output: string },
-): Promise<void> {
-  // Whole or not at all: another process may be starting it.
-  const made = `${output}.${Deno.pid}`;
-  const files = sources.map((name) => HERE + name);
-  let said = "";
-  for (const way of ways) {
+/** The compilers to try, in order, and the file to write. */
+export interface CompileOptions {
+  compilers: string[];
+  output: string;
+}
+
+/**
+ * Compiles one product with the first fallback and compiler that can.
+ *
+ * @throws {Error} If none can, with the compiler's message.
+ */
+export async function compile(product: Product, options: CompileOptions): Promise<void> {
+  const { compilers, output } = options;
+  // Renamed when complete: another process may be starting it.
+  const temporary = `${output}.${Deno.pid}`;
+  const files = product.sources.map((path) => HERE + path);
+  let message = "";
+  for (const fallback of product.fallbacks) {
     for (const compiler of compilers) {
-      const args = [...FLAGS, ...flags, ...files, ...way, "-o", made];
+      const args = [...FLAGS, ...product.flags, ...files, ...fallback, "-o", temporary];
       const { success, stderr } = await new Deno.Command(compiler, { args }).output();
-      if (success) return await Deno.rename(made, output);
-      said = new TextDecoder().decode(stderr);
+      if (success) return await Deno.rename(temporary, output);
+      message = new TextDecoder().decode(stderr);
     }
   }
-  throw new Error(`Cannot build ${output}:\n${said}`);
+  throw new Error(`Cannot build ${output}:\n${message}`);
 }
 
+/** Builds the outdated products for an architecture; false: there is no compiler. */
 async function buildFor(architecture: string): Promise<boolean> {
   const compiler = compilerFor(architecture);
   const musl = `${architecture}-linux-musl-gcc`;
@@ -129,15 +140,15 @@ async function buildFor(architecture: string): Promise<boolean> {
   await Deno.mkdir(folder, { recursive: true });
   for (const [name, product] of Object.entries(PRODUCTS)) {
     const output = `${folder}/${name}`;
-    if (modified(output) > newestSource()) continue;
+    if (modifiedMs(output) > newestSource()) continue;
     if (!compiler) return false;
-    const compilers = product.musl && isThere(musl) ? [musl, compiler] : [compiler];
+    const compilers = product.musl && isInstalled(musl) ? [musl, compiler] : [compiler];
     await compile(product, { compilers, output });
   }
   return true;
 }
 
-function isThere(compiler: string): boolean {
+function isInstalled(compiler: string): boolean {
   try {
     return new Deno.Command(compiler, { args: ["--version"] }).outputSync().success;
   } catch {
@@ -145,18 +156,18 @@ function isThere(compiler: string): boolean {
   }
 }
 
-/** When a source below `folder`, or the build itself, last changed, in ms since the epoch. */
+/** Time of the last change to a C source or a build file below `folder`, in ms since the epoch. */
 export function newestSource(folder = HERE): number {
   let newest = 0;
   for (const { name, isDirectory } of Deno.readDirSync(folder)) {
     const path = `${folder}${name}`;
     if (isDirectory && path !== BUILD) newest = Math.max(newest, newestSource(`${path}/`));
-    else if (/\.[ch]$|^build\.ts$/.test(name)) newest = Math.max(newest, modified(path));
+    else if (/\.[ch]$|^build\.ts$/.test(name)) newest = Math.max(newest, modifiedMs(path));
   }
   return newest;
 }
 
-function modified(path: string): number {
+function modifiedMs(path: string): number {
   try {
     return Deno.statSync(path).mtime?.getTime() ?? 0;
   } catch {
@@ -171,7 +182,7 @@ async function main(): Promise<void> {
   for (const architecture of packaged ? ARCHITECTURES : [Deno.build.arch]) {
     if (!await buildFor(architecture)) {
       console.error(`native: no C compiler for ${architecture}: nothing is built for it`);
-      // What is there of an earlier time is not of these sources.
+      // A module of an earlier build is not of these sources.
       if (packaged) await Deno.remove(`${folder}/${architecture}.ts`).catch(() => {});
     } else if (packaged) {
       await writePackage(architecture, {

@@ -10,10 +10,10 @@ import {
 } from "./build.ts";
 import { run } from "../tests/command.ts";
 
-/** The oldest glibc in whose processes the library must load. */
-const FLOOR = [2, 28];
+/** The oldest glibc that the library must load with. */
+const OLDEST_GLIBC = [2, 28];
 
-/** What each of them may need. */
+/** Libraries that a product may be linked with. */
 const NEEDED = /^(libc\.so\.6|libdl\.so\.2|libpthread\.so\.0|ld-linux-[\w-]+\.so\.\d)$/;
 
 const EXPORTED = ["InitializeInjection", "service_exec", "service_segment_ask"];
@@ -22,8 +22,8 @@ const ONE_POINTER = "8 (bytes)";
 
 const LIBRARY = PRODUCTS["libservice.so"]!;
 
-/** A file that calls what moved between the libraries of glibc. */
-const EXERCISE: Product = { ...LIBRARY, sources: ["testdata/floor.c"] };
+/** A library that calls the functions that glibc 2.34 moved into libc. */
+const EXERCISE: Product = { ...LIBRARY, sources: ["testdata/moved_functions.c"] };
 
 const text = async (...words: string[]) => (await run(words)).stdout;
 
@@ -37,7 +37,7 @@ for (const architecture of ARCHITECTURES) {
 
   for (const [name, product] of Object.entries({ "libservice.so": LIBRARY, exercise: EXERCISE })) {
     Deno.test({
-      name: `${name} for ${architecture} disturbs no program, and needs no glibc past 2.28`,
+      name: `${name} for ${architecture} can be loaded into any program with glibc 2.28 or newer`,
       ignore,
       async fn() {
         await using directory = await temporaryDirectory();
@@ -46,7 +46,7 @@ for (const architecture of ARCHITECTURES) {
 
         const versions = await text("readelf", "-WV", output);
         const [major, minor] = highest(versions.matchAll(/\bGLIBC_(\d+)\.(\d+)/g));
-        assert(major === FLOOR[0] && minor! <= FLOOR[1]!, `GLIBC_${major}.${minor}`);
+        assert(major === OLDEST_GLIBC[0] && minor! <= OLDEST_GLIBC[1]!, `GLIBC_${major}.${minor}`);
 
         const dynamic = await text("readelf", "-Wd", output);
         for (const [, needed] of dynamic.matchAll(/\(NEEDED\).*\[(.*)\]/g)) {
@@ -55,7 +55,7 @@ for (const architecture of ARCHITECTURES) {
         assert.match(dynamic, /\(NEEDED\).*libdl\.so\.2/);
         assert.match(dynamic, /FLAGS_1.*NOW NODELETE/);
         assert.match(dynamic, /\(SYMBOLIC\)/);
-        // The compiler's own; one of ours would run in every process that loads it.
+        // One constructor, the compiler's: ours would run in every process that loads the library.
         for (const [, bytes] of dynamic.matchAll(/\((?:INIT|FINI)_ARRAYSZ\)\s+(.*)/g)) {
           assert.equal(bytes, ONE_POINTER);
         }
@@ -64,7 +64,7 @@ for (const architecture of ARCHITECTURES) {
   }
 
   Deno.test({
-    name: `libservice.so for ${architecture} shows what is opened of it, and nothing else`,
+    name: `libservice.so for ${architecture} exports three functions`,
     ignore,
     async fn() {
       await using directory = await temporaryDirectory();
@@ -83,8 +83,8 @@ for (const architecture of ARCHITECTURES) {
       await using directory = await temporaryDirectory();
       const output = `${directory.path}/supervisor`;
       const product = PRODUCTS["service-supervisor"]!;
-      // Only the static way: its warnings are errors.
-      await compile({ ...product, ways: product.ways.slice(0, 1) }, {
+      // Only the static one: its warnings are errors.
+      await compile({ ...product, fallbacks: product.fallbacks.slice(0, 1) }, {
         compilers: [compiler!],
         output,
       });
@@ -95,7 +95,7 @@ for (const architecture of ARCHITECTURES) {
 }
 
 Deno.test({
-  name: "what moved between the libraries of glibc works by its old name",
+  name: "functions that glibc moved work by their old versions",
   ignore: compilerFor(Deno.build.arch) === undefined,
   async fn() {
     await using directory = await temporaryDirectory();
@@ -107,7 +107,7 @@ Deno.test({
   },
 });
 
-Deno.test("a product that does not compile is explained in the compiler's words", async () => {
+Deno.test("a product that does not compile is refused with the compiler's message", async () => {
   await using directory = await temporaryDirectory();
   const compiler = compilerFor(Deno.build.arch);
   if (!compiler) return;
@@ -117,7 +117,7 @@ Deno.test("a product that does not compile is explained in the compiler's words"
   assert.deepEqual(Array.from(Deno.readDirSync(directory.path)), []);
 });
 
-Deno.test("a change in any room is newer than what was built before", async () => {
+Deno.test("a change in any room makes the products outdated", async () => {
   await using directory = await temporaryDirectory();
   const rooms = `${directory.path}/a/b`;
   await Deno.mkdir(rooms, { recursive: true });

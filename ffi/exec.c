@@ -1,4 +1,4 @@
-/* libservice.so: what Deno opens. */
+/* exec, for the launcher: Deno has no call for it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include "export.h"
 
 /* Replaces this process by the program at `path` with our environment. `words` are its arguments,
- * argv[0] first, each ended by a NUL. Returns a negative errno where it cannot. */
+ * argv[0] first, each ended by a NUL. Returns a negative errno on failure. */
 SERVICE_EXPORT int32_t service_exec(const char *path, const char *words, uint64_t length) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < length; i++) count += words[i] == '\0';
@@ -20,7 +20,7 @@ SERVICE_EXPORT int32_t service_exec(const char *path, const char *words, uint64_
         while (words[at] != '\0') at++;
         at++;
     }
-    /* Deno ignores it, which an exec would hand down. What else is ignored was so before us. */
+    /* Deno ignores this signal, and exec would pass that on. Others are ignored only if the caller did so. */
     void (*before)(int) = signal(SIGPIPE, SIG_DFL);
     execve(path, (char *const *)argv, environ);
     int error = errno;

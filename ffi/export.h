@@ -1,4 +1,4 @@
-/* What libservice.so shows to who opens it: everything else in it stays hidden. */
+/* Marks the functions that libservice.so exports; all others are hidden. */
 #pragma once
 
 #define SERVICE_EXPORT __attribute__((visibility("default")))

@@ -1,9 +1,9 @@
-/* Keeps libservice.so loadable where the C library is old: in containers from GLIBC_2.28 on.
+/* Symbol versions that keep libservice.so loadable with an old C library: GLIBC_2.28 and newer.
  *
- * Included before everything else by the build. glibc 2.34 gave what moved from libdl and libpthread
- * into libc a new version; here a call means the version that was there from the beginning. What has
- * no older version is for the tests to find: instead of stat and fstat call statx, instead of gettid
- * and close_range the syscall. */
+ * The build includes it before everything else. glibc 2.34 moved functions from libdl and libpthread into
+ * libc and gave them a new version; here a call means their first version. Functions that have no older
+ * version are found by ffi/build_test.ts: call statx for stat and fstat, and the syscall for gettid and
+ * close_range. */
 #pragma once
 
 #include <features.h>

@@ -1,15 +1,15 @@
-/** The native part as the published package carries it: one module of text for each platform. */
+/** Modules of the published package that carry the native files as text: one for each architecture. */
 
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 
-/** Where the modules go, and the files that one carries. */
+/** Folder of the modules, and paths of the files that one carries. */
 export interface PackageOptions {
   folder: string;
   products: string[];
 }
 
-/** Writes the module for a platform; `local/launch/package.ts` reads it. */
+/** Writes the module for an architecture; `local/launch/package.ts` reads it. */
 export async function writePackage(
   architecture: string,
   { folder, products }: PackageOptions,
@@ -24,14 +24,14 @@ export async function writePackage(
   }
   await Deno.mkdir(folder, { recursive: true });
   const path = `${folder}/${architecture}.ts`;
-  const made = `${path}.${Deno.pid}`;
+  const temporary = `${path}.${Deno.pid}`;
   await Deno.writeTextFile(
-    made,
+    temporary,
     `/** Native files for ${architecture}: written by ffi/build.ts, gzip in base64. */\n\n` +
       "/** Each file by its name. */\n" +
       `export const files: Record<string, { sha256: string; gzip: string }> = {\n${
         entries.join("")
       }};\n`,
   );
-  await Deno.rename(made, path);
+  await Deno.rename(temporary, path);
 }

@@ -1,4 +1,4 @@
-/** The parts of the collector alone, in C, under the compiler's sanitizers. */
+/** Runs the test programs in C that stand beside their files, under the compiler's sanitizers. */
 
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../tests/temporary_directory.ts";
@@ -6,7 +6,7 @@ import { compilerFor } from "./build.ts";
 import { run } from "../tests/command.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
-// Warnings are for the build to find; the sanitizers have some of their own.
+// No warnings: the build has them, and the sanitizers cause some of their own.
 const FLAGS = ["-std=gnu11", "-w", "-O1", "-g"];
 const SANITIZERS = ["address,undefined", "thread"];
 
@@ -31,15 +31,15 @@ for (const [name, sources] of Object.entries(PROGRAMS)) {
         const program = `${directory.path}/program`;
         const files = [...sources, `${name}_test.c`].map((file) => HERE + file);
         const flags = [...FLAGS, `-fsanitize=${sanitizers}`, "-pthread"];
-        assert.equal(await said(compiler!, [...flags, ...files, "-o", program]), "");
-        assert.equal(await said(program, [`${directory.path}/a/b`]), "");
+        assert.equal(await failureOf(compiler!, [...flags, ...files, "-o", program]), "");
+        assert.equal(await failureOf(program, [`${directory.path}/a/b`]), "");
       },
     });
   }
 }
 
-/** What a program says, and its code where that is not 0. */
-async function said(program: string, args: string[]): Promise<string> {
+/** A program's stderr, and its exit code unless that is 0. */
+async function failureOf(program: string, args: string[]): Promise<string> {
   const { status: { code }, stderr } = await run([program, ...args]);
   return stderr + (code === 0 ? "" : `exit code ${code}`);
 }
@@ -48,5 +48,6 @@ async function canLink(sanitizers: string): Promise<boolean> {
   await using directory = await temporaryDirectory();
   await Deno.writeTextFile(`${directory.path}/a.c`, "int main(void) { return 0; }");
   const args = [`-fsanitize=${sanitizers}`, `${directory.path}/a.c`, "-o", `${directory.path}/a`];
-  return await said(compiler!, args) === "" && await said(`${directory.path}/a`, []) === "";
+  return await failureOf(compiler!, args) === "" &&
+    await failureOf(`${directory.path}/a`, []) === "";
 }

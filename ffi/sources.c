@@ -1,4 +1,4 @@
-/* The table of sources of libservice.so: one row for each vendor's library. */
+/* The table of sources: one row for each vendor's library. */
 #include "activity/source.h"
 #include "cuda/source.h"
 

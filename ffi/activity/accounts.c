@@ -1,3 +1,4 @@
+/* Accounts: the series and cells of each device; copies, sets and waits; publication. */
 #include "accounts.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static uint32_t device_series(const struct account *account, const char *metric,
     return add_series(account->source, metric, type, (const char *const[]){"device.uuid", account->uuid, NULL});
 }
 
-/* Of what every vendor's devices have: without a prefix. */
+/* A counter that devices of all vendors have: without a prefix. */
 static uint32_t gpu_counter(const struct account *account, const char *metric) {
     const char *const tags[] = {"device.uuid", account->uuid, NULL};
     return segment_cell(segment_series(metric, SEGMENT_COUNTER, tags), 0);
@@ -40,7 +41,7 @@ static void open_traffic(struct account_traffic *traffic, struct activity_kinds 
     clear_cells(traffic->byte_cells);
 }
 
-/* A profile without frames is published, too: only of what the source records. */
+/* Only of what the source records: a profile without frames is published, too. */
 static uint32_t device_profile(const struct account *account, const char *metric, bool recorded) {
     return recorded ? device_series(account, metric, SEGMENT_PROFILE) : SEGMENT_NONE;
 }

@@ -1,8 +1,9 @@
+/* Busy time: merges the intervals that come out of order, in batches. */
 #include "busy.h"
 
 #include <string.h>
 
-/* All of a process is settled by one thread. */
+/* One for all devices: one thread settles them. */
 static struct busy_interval scratch[BUSY_HISTORY + BUSY_BATCH];
 
 static uint32_t run_end(const struct busy_interval *from, uint32_t at, uint32_t count) {
@@ -38,7 +39,7 @@ static void sort(struct busy_interval *batch, uint32_t count) {
 
 static uint32_t count_of(const struct busy *busy) { return (busy->last - busy->before) % BUSY_HISTORY; }
 
-/* The oldest is at 0. */
+/* An interval of history; the oldest has index 0. */
 static struct busy_interval *at(struct busy *busy, uint32_t index) {
     return &busy->history[(busy->before + 1 + index) % BUSY_HISTORY];
 }
@@ -61,7 +62,7 @@ static uint32_t first_near(struct busy *busy, uint64_t time) {
     return low;
 }
 
-/* Appends to history, which is in order and may touch its last one. */
+/* Appends an interval to history that starts no earlier than the last one. */
 static void append(struct busy *busy, struct busy_interval interval) {
     struct busy_interval *last = &busy->history[busy->last];
     if (count_of(busy) == 0 || interval.start > last->end) {
@@ -74,7 +75,7 @@ static void append(struct busy *busy, struct busy_interval interval) {
     }
 }
 
-/* Takes the end of history into scratch. */
+/* Moves the end of history into scratch. */
 static uint32_t take_end(struct busy *busy, uint32_t from) {
     uint32_t taken = count_of(busy) - from;
     for (uint32_t i = 0; i < taken; i++) {
@@ -85,7 +86,7 @@ static uint32_t take_end(struct busy *busy, uint32_t from) {
     return taken;
 }
 
-/* Puts the end of history back together with the batch: the union of both. */
+/* Puts back the union of the end of history and the batch. */
 static void merge(struct busy *busy) {
     uint32_t taken = take_end(busy, first_near(busy, busy->batch[0].start)), t = 0;
     for (uint32_t b = 0; b < busy->collected || t < taken;) {

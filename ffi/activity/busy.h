@@ -1,5 +1,5 @@
-/* How long a device did something: the exact length of the union of intervals, which may overlap and
- * come in any order. */
+/* Busy time of a device: the exact length of the union of intervals, which may overlap and come in any
+ * order. */
 #ifndef SERVICE_BUSY_H
 #define SERVICE_BUSY_H
 
@@ -7,33 +7,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Intervals that came late, and wait to be merged at once. */
+/* Intervals out of order that are merged at once. */
 #define BUSY_BATCH 2048u
-/* A power of two. What is older than all that is remembered may have been counted: it goes to `late`. */
+/* A power of two. Older times than these may have been counted already: they go to `late`. */
 #define BUSY_HISTORY 8192u
-/* Remembered after each settlement, which comes before a batch in order and one late fill the rest. */
+/* Kept by each settlement. It comes before a batch in order and one out of order can fill the rest. */
 #define BUSY_KEPT (BUSY_HISTORY - 2 * BUSY_BATCH - 1)
 
 struct busy_interval {
     uint64_t start, end;
 };
 
-/* All zeros: nothing yet. */
+/* Starts as all zeros. */
 struct busy {
-    uint64_t covered; /* ns, but for what is in the batch */
-    uint64_t horizon; /* before it everything is forgotten */
-    uint64_t late;    /* ns that came after that: `covered` lacks at most these */
+    uint64_t covered; /* ns, without the batch */
+    uint64_t horizon; /* times before it are forgotten */
+    uint64_t late;    /* ns before the horizon that were not counted: `covered` lacks at most these */
     uint32_t collected;
     bool unsorted;
-    uint32_t before, last; /* of history: the place before the oldest, and that of the newest */
+    uint32_t before, last; /* indexes in history: before the oldest, and of the newest */
     struct busy_interval batch[BUSY_BATCH];
     struct busy_interval history[BUSY_HISTORY]; /* disjoint, in order; a ring */
 };
 
-/* Merges what came late, and forgets the oldest. */
+/* Merges the batch into history, and forgets the oldest. */
 void busy_settle(struct busy *busy);
 
-/* Keeps an interval that starts before the last one. */
+/* Adds an interval that starts before the last one to the batch. */
 void busy_add_late(struct busy *busy, uint64_t start, uint64_t end);
 
 /* Adds an interval; 0 < start <= end. */

@@ -1,4 +1,4 @@
-/* The union of intervals is the same as one made the plain way. */
+/* Test of busy.c: its unions of intervals equal those computed by sorting. */
 #include "busy.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static uint64_t plain_union(uint32_t count) {
     return covered;
 }
 
-/* `spread`: how far from its place an interval may come; `longest`: against gaps of 100. */
+/* `spread`: how far out of order intervals come; `longest`: their length, with gaps of 100. */
 static void compare(uint64_t seed, uint32_t count, uint32_t spread, uint32_t longest) {
     memset(&busy, 0, sizeof busy);
     for (uint32_t i = 0; i < count; i++) {
@@ -39,7 +39,7 @@ static void compare(uint64_t seed, uint32_t count, uint32_t spread, uint32_t lon
     CHECK(busy.covered == plain_union(count) && busy.late == 0);
 }
 
-/* What comes too late counts for what is still known of its time, and nothing counts twice. */
+/* Of an interval that comes too late the part after the horizon counts, and nothing counts twice. */
 static void forget(void) {
     memset(&busy, 0, sizeof busy);
     for (uint64_t i = 1; i <= 2 * BUSY_HISTORY; i++) busy_add(&busy, 10 * i, 10 * i + 5);

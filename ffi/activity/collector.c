@@ -1,3 +1,4 @@
+/* The collector's thread, and what starts and ends it: sources, exit() and fork(). */
 #define _GNU_SOURCE
 #include "collector.h"
 
@@ -18,26 +19,26 @@
 #define ROUND_MS 1000u
 #define POLL_MS 20u /* polled at most this often: a wake-up costs the threads that launch, too */
 #define LATE_MS 5u  /* what a library may take to return buffers after a flush */
-#define READ_MS 10u /* then the next answer is due, whatever there is to read */
+#define READ_MS 10u /* of reading at a time: then an answer may be due */
 #define EXIT_MS 1000u
 #define EXIT_READ_MS 750u
-#define STACK (1u << 20) /* libraries run on it */
+#define STACK (1u << 20) /* the libraries of vendors run on it */
 
-/* Guards the states, `owner` and `is_running`; never held in a call of a source. */
+/* Guards the states, `owner` and `is_running`; never held while a source is called. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t owner;     /* of the segment; 0: there is none */
-static bool is_running; /* the thread, which alone appends to the segment from then on */
+static bool is_running; /* the thread; from then on it alone appends to the segment */
 static bool states_changed;
 
 static _Atomic bool started[ACTIVITY_SOURCES];
 static _Atomic bool shutting_down;
-static _Atomic uint32_t shut_down; /* the last values are published; a futex */
+static _Atomic uint32_t shut_down; /* the last publication is done; a futex */
 
 static uint64_t now_ms(void) { return monotonic_ns() / 1000000u; }
 
 /* ---- The thread: sources ---- */
 
-/* Those that it has seen start. */
+/* The started sources, in that order. */
 static struct opened {
     const struct activity_source *source;
     struct accounts accounts;
@@ -68,14 +69,14 @@ static bool is_pending(void) {
 
 static uint64_t buffers_read;
 
-/* Returns whether there was a buffer. */
+/* Reads a buffer of each source. Returns whether there was one. */
 static bool read_one_each(void) {
     uint64_t before = buffers_read;
     for (uint32_t i = 0; i < opened_count; i++) buffers_read += opened[i].source->read(&opened[i].accounts);
     return buffers_read != before;
 }
 
-/* Returns whether there is more. */
+/* Returns whether there may be more. */
 static bool read_for(uint32_t ms) {
     uint64_t until = now_ms() + ms;
     while (read_one_each())
@@ -83,7 +84,7 @@ static bool read_for(uint32_t ms) {
     return false;
 }
 
-/* What a flush returns may come after it: waits until some has come, and then no more. */
+/* Buffers may come some time after a flush: waits for the first, then until none comes any more. */
 static bool read_late(void) {
     uint64_t until = now_ms() + LATE_MS, first = buffers_read, before;
     do {
@@ -106,7 +107,7 @@ static void poll(void) {
 
 static uint32_t answered;
 
-/* `asked` is what segment_asked() said before the records were gathered; `last`: nothing comes after it. */
+/* `asked` is the value of segment_asked() before the records were read; `last`: no other publication follows. */
 static void publish(uint32_t asked, bool last) {
     static uint32_t overhead_cell = SEGMENT_NONE;
     if (overhead_cell == SEGMENT_NONE)
@@ -129,7 +130,7 @@ static void show_states(void) {
 static void publish_last(void) {
     uint32_t asked = segment_asked();
     open_started();
-    /* The application may go on launching for as long as it likes. */
+    /* Forced, for once: other threads may launch for ever. */
     flush(true);
     bool more = read_for(EXIT_READ_MS);
     for (uint32_t i = 0; i < LATE_MS && !more && is_pending(); i++) {
@@ -184,7 +185,7 @@ static bool start_thread(void) {
 
 /* ---- The ends of a process ---- */
 
-/* Calls no source, and waits no longer than it may: another thread may hold what their libraries need. */
+/* Calls no source, and waits for a limited time: another thread may hold a lock that their libraries need. */
 static void on_exit_of_process(void) {
     if (getpid() != owner || atomic_exchange(&shutting_down, true)) return;
     uint64_t until = now_ms() + EXIT_MS;
@@ -196,7 +197,7 @@ static void on_exit_of_process(void) {
     }
 }
 
-/* The child has no collector thread, and the segment is its parent's. */
+/* The child has no collector thread, and the segment is that of its parent. */
 static void on_fork_in_child(void) {
     pthread_mutex_init(&lock, NULL);
     owner = 0;
@@ -212,7 +213,7 @@ static uint32_t row_of(const struct activity_source *source) {
     return row;
 }
 
-/* With the lock. */
+/* Under the lock. */
 static void set_state(uint32_t row, uint32_t state, const char *reason) {
     if (!states_set(row, state, reason)) return;
     if (is_running) states_changed = true;
@@ -229,7 +230,7 @@ void collector_state(const struct activity_source *source, uint32_t state, const
 static bool open_segment(const char *directories) {
     if (!directories || segment_open(directories) != 0) return false;
     owner = getpid();
-    /* Also where nothing is captured: a child would keep the segment alive. */
+    /* Also if nothing is captured: the lock of the child would keep the segment alive. */
     if (pthread_atfork(NULL, NULL, on_fork_in_child) == 0) return true;
     segment_state(SEGMENT_REFUSED, "no memory to follow forks");
     return false;
@@ -245,13 +246,13 @@ bool collector_open(const char *directories) {
     return usable;
 }
 
-/* Makes the source known to the thread, which the first one starts. */
+/* Hands the source to the thread, which the first source starts. */
 static bool add_source(uint32_t row) {
     pthread_mutex_lock(&lock);
     atomic_store(&started[row], true);
     set_state(row, SEGMENT_CAPTURING, NULL);
     if (!is_running) is_running = start_thread();
-    /* With every source: handlers run in reverse, and this one is to come before any library's own. */
+    /* For every source: handlers run in reverse order, and this one must run before those of all libraries. */
     if (is_running) atexit(on_exit_of_process);
     else atomic_store(&started[row], false);
     bool added = is_running;
@@ -268,7 +269,7 @@ bool collector_start(const struct activity_source *source, const struct activity
     }
     bool added = add_source(row_of(source));
     if (!added) collector_state(source, SEGMENT_REFUSED, "no thread could be started");
-    /* The thread may have missed one that started while the process ended. */
+    /* The thread may miss a source that starts while the process ends. */
     if (!added || atomic_load(&shutting_down)) source->stop();
     return added;
 }

@@ -1,3 +1,4 @@
+/* Durations: moves the private counts into the segment when an answer is due. */
 #include "durations.h"
 
 #include <string.h>

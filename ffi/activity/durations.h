@@ -1,11 +1,11 @@
-/* A histogram of durations, in the bins of core/bins.ts, counted in private and shown when asked. */
+/* Histogram of durations in the bins of core/bins.ts: counted in private memory, published with answers. */
 #ifndef SERVICE_DURATIONS_H
 #define SERVICE_DURATIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Index 0 is zero; from 8 on eight an octave, beginning with that of 1 ns. */
+/* Bin 0 is for 0 ns. From bin 8 on there are eight to an octave, the first of them for 1 ns. */
 #define DURATIONS_OCTAVE 8u
 #define DURATIONS_FIRST_BIN (1023u << 3)
 #define DURATIONS_BINS (65u * DURATIONS_OCTAVE)
@@ -21,12 +21,13 @@ struct durations {
     uint64_t counts[DURATIONS_BINS];
     uint64_t sum;
     struct durations_extremes fresh; /* since the last answer */
-    struct durations_extremes kept;  /* between the last answer that was taken, and the last one */
+    struct durations_extremes kept;  /* of all answers since the last one that the reader took */
 };
 
+/* Begins, with an empty histogram in this series. */
 void durations_open(struct durations *durations, uint32_t series);
 
-/* The highest bit tells the octave, the three below it the part of it; up to 2^61 ns, 73 years. */
+/* The highest bit gives the octave, the three bits below it the part of it. Up to 2^61 ns, 73 years. */
 static inline uint32_t durations_bin(uint64_t ns) {
     uint32_t octave = 63 ^ (uint32_t)__builtin_clzll(ns | 1);
     return octave * DURATIONS_OCTAVE + (uint32_t)(ns * DURATIONS_OCTAVE >> octave);
@@ -39,7 +40,7 @@ static inline void durations_add(struct durations *durations, uint64_t ns) {
     if (ns > durations->fresh.greatest) durations->fresh.greatest = ns;
 }
 
-/* Puts everything into the segment, for an answer; `taken`: whether the reader has taken the last one. */
+/* Puts everything into the segment, for an answer; `taken`: the reader has taken the answer before it. */
 void durations_show(struct durations *durations, bool taken);
 
 #endif

@@ -1,4 +1,4 @@
-/* Bins are those of core/bins.ts, and extremes those between two answers that were taken. */
+/* Test of durations.c: bins are those of core/bins.ts, extremes those between two taken answers. */
 #include "durations.h"
 
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void find_extremes(void) {
     CHECK(extremes().a > extremes().b);
     durations_show(&durations, true);
     CHECK(extremes().a == 5 && extremes().b == 9);
-    /* The reader did not take that answer, so the next one is of what was in it, too. */
+    /* The reader did not take that answer, so the next one has its extremes, too. */
     durations_add(&durations, 7);
     durations_show(&durations, false);
     CHECK(extremes().a == 5 && extremes().b == 9);

@@ -1,4 +1,4 @@
-/* The time that callbacks of all sources take from the application's threads. */
+/* Overhead: the time that callbacks of all sources take from the application's threads. */
 #ifndef SERVICE_OVERHEAD_H
 #define SERVICE_OVERHEAD_H
 

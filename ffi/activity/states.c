@@ -1,3 +1,4 @@
+/* States of the sources, joined into that of the process. */
 #include "states.h"
 
 #include <stdio.h>
@@ -34,8 +35,9 @@ static void join_reasons(char *text, size_t size) {
     for (uint32_t i = 0; i < ACTIVITY_SOURCES; i++) {
         const char *reason = states[i].reason;
         if (reason[0] == '\0' || used >= size) continue;
-        if (several) used += (size_t)snprintf(text + used, size - used, "%s%s: ", used ? "; " : "", activity_sources[i]->prefix);
-        if (used < size) used += (size_t)snprintf(text + used, size - used, "%s", reason);
+        const char *prefix = several ? activity_sources[i]->prefix : "";
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", used ? "; " : "", prefix,
+                                 several ? ": " : "", reason);
     }
 }
 

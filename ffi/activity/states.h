@@ -1,17 +1,15 @@
-/* What each source captures, and what the segment says of the process for that. Not for several threads at
- * once. */
+/* States of the sources, and the state of the process that the segment shows. For one thread at a time. */
 #ifndef SERVICE_STATES_H
 #define SERVICE_STATES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the source in this row of the table: a state of the segment, and its reason or NULL. Returns whether
- * it is another than before. */
+/* Sets the state of the source in this row of the table, with a reason or NULL. Returns whether it changed. */
 bool states_set(uint32_t row, uint32_t state, const char *reason);
 
-/* Puts the state of the process into the segment: interrupted if a source is, else capturing if one does,
- * else refused. Reasons of several sources stand behind their prefixes. */
+/* Puts the state of the process into the segment: interrupted if a source is interrupted, else capturing if
+ * one captures, else refused. With several sources each reason follows its prefix. */
 void states_show(void);
 
 #endif

@@ -1,3 +1,4 @@
+/* Symbols: the lookup of a name that was not just seen. */
 #include "symbols.h"
 
 #include <stddef.h>
@@ -13,22 +14,22 @@
 _Static_assert(SEGMENT_SERIES < SYMBOLS_SERIES, "a mark is of one series");
 
 struct symbol symbols[SLOTS];
-uint32_t symbols_now = SYMBOLS_SERIES;
+uint32_t symbols_round = SYMBOLS_SERIES;
 
-/* Beside each symbol: what only a look needs. */
+/* Of each symbol: what only a comparison needs. */
 static struct {
     uint32_t series;
-    uint32_t text; /* our copy's place */
+    uint32_t text; /* offset of our copy in `texts` */
 } origins[SLOTS];
 static uint32_t count;
 static char texts[TEXT];
 static uint32_t used;
 
-void symbols_doubt(void) {
-    symbols_now += SYMBOLS_SERIES;
-    if (symbols_now != 0) return;
+void symbols_begin_round(void) {
+    symbols_round += SYMBOLS_SERIES;
+    if (symbols_round != 0) return;
     for (uint32_t slot = 0; slot < SLOTS; slot++) symbols[slot].mark = 0;
-    symbols_now = SYMBOLS_SERIES;
+    symbols_round = SYMBOLS_SERIES;
 }
 
 static uint32_t find(const char *name, uint32_t series, uint32_t slot) {
@@ -60,7 +61,7 @@ static __attribute__((noinline)) uint32_t remember(const char *name, uint32_t se
     return cell;
 }
 
-uint32_t symbols_look(const char *name, uint32_t series, uint32_t slot) {
+uint32_t symbols_find(const char *name, uint32_t series, uint32_t slot) {
     if (!name) return symbols_cell(UNNAMED, series);
     slot = find(name, series, slot);
     struct symbol *symbol = &symbols[slot];

@@ -1,3 +1,4 @@
+/* Activity buffers: the pool, a lock-free list of free buffers and one of returned ones. */
 #include "buffers.h"
 
 #include <errno.h>
@@ -8,19 +9,19 @@
 #include "../activity/overhead.h"
 #include "../segment/segment.h"
 
-#define NONE 0u /* in lists, where an index is one more */
+#define NONE 0u /* no index: they begin with 1 */
 
 enum { FREE, LENT, RETURNED };
 
-static uint8_t *memory; /* the pool, then the shared buffer */
-static _Atomic uint64_t free_head; /* a tag that changes with every change, and an index */
+static uint8_t *memory; /* the pool, and the shared buffer after it */
+static _Atomic uint64_t free_head; /* a tag, new with every change, above an index */
 static _Atomic uint32_t free_next[BUFFER_COUNT + 1];
 static _Atomic uint32_t returned_head;
 static uint32_t returned_next[BUFFER_COUNT + 1];
 static _Atomic uint32_t states[BUFFER_COUNT + 1];
 static _Atomic uint32_t eras[BUFFER_COUNT + 1];
 static size_t valid_bytes[BUFFER_COUNT + 1];
-static uint32_t taken_head; /* the writer's: what was returned, oldest first */
+static uint32_t taken_head; /* the collector's: returned buffers, oldest first */
 static _Atomic uint32_t era;
 static _Atomic uint64_t activity, dropped;
 static _Atomic uint32_t lent;
@@ -47,7 +48,7 @@ static uint32_t pop_free(void) {
     return (uint32_t)head;
 }
 
-/* The last one in is the first one out, so that what was never used stays so while it can. */
+/* Last in, first out: buffers that were never used stay unused as long as possible. */
 static void push_free(uint32_t index) {
     uint64_t head = atomic_load(&free_head);
     do atomic_store(&free_next[index], (uint32_t)head);
@@ -64,7 +65,7 @@ bool buffers_open(void) {
     return true;
 }
 
-/* Nobody reads it, and who else has it writes what it likes; but we have said that all are zeroed. */
+/* It is never read, and may be in use; but CUPTI was told that all buffers are zeroed. */
 static void zero_shared(void) {
     uint64_t *words = (uint64_t *)(void *)shared();
     for (size_t i = 0; i < BUFFER_SIZE / sizeof *words; i++) __atomic_store_n(&words[i], 0, __ATOMIC_RELAXED);
@@ -115,7 +116,7 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
     overhead_add_since(start_ns);
 }
 
-/* The newest is at the head of what came back. */
+/* Returned buffers are listed newest first. */
 static void reverse_returned(void) {
     uint32_t index = atomic_exchange(&returned_head, NONE);
     while (index != NONE) {

@@ -1,8 +1,8 @@
-/* The memory that CUPTI writes records to: a fixed pool, handed out and taken back without locks.
+/* Activity buffers, which CUPTI writes records to: a fixed pool, lent and returned without locks.
  *
- * CUPTI asks on the application's threads and returns on whichever thread it likes. What it returns
- * waits in a queue for the writer's thread, which empties it, zeroes it and puts it back. Where no
- * buffer is free CUPTI gets one that all share and nobody reads: declining crashes it before 12.9. */
+ * CUPTI asks for buffers on the application's threads and returns them on any thread. Returned buffers
+ * wait in a queue for the collector's thread, which reads them, zeroes them and makes them free. If none
+ * is free CUPTI gets a shared buffer that is never read: before 12.9 it crashes if it is given none. */
 #ifndef SERVICE_BUFFERS_H
 #define SERVICE_BUFFERS_H
 
@@ -12,7 +12,7 @@
 
 #define BUFFER_COUNT 30u
 #define BUFFER_SIZE (512u << 10)
-/* A kernel's record of CUPTI 12; later ones are a few bytes longer. How many were lost is told by it. */
+/* Size of a kernel's record of CUPTI 12, to estimate how many were lost; later ones are a bit longer. */
 #define BUFFER_RECORD 208u
 
 struct buffer {
@@ -20,40 +20,40 @@ struct buffer {
     size_t valid; /* bytes of records */
 };
 
-/* Reserves the memory; what is never used is never resident. */
+/* Reserves the memory; a buffer that is never used is never resident. */
 bool buffers_open(void);
 
-/* CUPTI's two callbacks. Memory that is not ours, or not lent, is left alone. */
+/* CUPTI's two callbacks. Memory that is not of the pool, or not lent, is ignored. */
 void buffers_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 
-/* The four below: the writer's thread alone. */
+/* The four below are for the collector's thread alone. */
 
-/* The oldest buffer that came back and was not taken yet. */
+/* Takes the oldest returned buffer. Returns whether there was one. */
 bool buffers_take(struct buffer *buffer);
 
-/* Zeroes what was used of a taken one, and makes it free. */
+/* Zeroes the used part of a taken buffer, and makes it free. */
 void buffers_recycle(struct buffer buffer);
 
-/* What is lent now may not come back, as another client took the callbacks: begins a new era, */
+/* Begins a new era: buffers of earlier ones may never be returned, as another client took the callbacks. */
 void buffers_lose(void);
 
-/* in which what was lent before, and did not come back, is made free. */
+/* Makes free the buffers of earlier eras that were not returned. */
 void buffers_reclaim(void);
 
-/* How many are lent. */
+/* Number of buffers that are lent. */
 uint32_t buffers_lent(void);
 
-/* Grows with every request and every return. */
+/* Count of requests and returns. */
 uint64_t buffers_activity(void);
 
-/* Records that went to the shared buffer: its bytes over the size of a kernel's record, an estimate. */
+/* Estimate of the records in the shared buffer: its bytes over BUFFER_RECORD. */
 uint64_t buffers_dropped(void);
 
-/* From now on CUPTI gets the shared buffer only, */
+/* From now on CUPTI gets the shared buffer only. */
 void buffers_close(void);
 
-/* and what it returns is left alone. */
+/* Closes, and from now on returned buffers are ignored. */
 void buffers_end(void);
 
 #endif

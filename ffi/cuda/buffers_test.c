@@ -1,5 +1,5 @@
-/* Many threads take and return buffers while one reads them: none is lent twice, read twice or lost, and
- * all are zeroed. */
+/* Test of buffers.c: threads borrow and return buffers while one reads them. None is lent twice, read twice or
+ * lost, and all are zeroed. */
 #include "buffers.h"
 
 #include <pthread.h>
@@ -44,7 +44,7 @@ static uint64_t read_all(void) {
     return sum;
 }
 
-/* One after the other until there is none: then all get the same. */
+/* Borrows all buffers: then every request gets the shared one. */
 static void exhaust(void) {
     uint8_t *lent[BUFFER_COUNT], *data, foreign[8];
     size_t size, records;
@@ -68,7 +68,7 @@ static void exhaust(void) {
     CHECK(!buffers_take(&buffer) && buffers_lent() == 0);
 }
 
-/* Another client had two of ours: they are ours again, the one lent since stays lent. */
+/* Another client took two buffers: they are free again, and the one lent later stays lent. */
 static void reclaim(void) {
     uint8_t *first, *second, *third;
     size_t size, records;

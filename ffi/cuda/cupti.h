@@ -1,6 +1,6 @@
-/* The part of CUPTI's binary interface that we use, declared by ourselves: nothing of CUDA is needed to
- * build. One layout serves CUPTI 11.8 to 13, as newer records only append; tests/doubles/cuda/headers.c holds all
- * of this against real headers where there are some.
+/* CUPTI's binary interface, the part that we use: declared here, so that nothing of CUDA is needed to build.
+ * One layout serves CUPTI 11.8 to 13, as newer records only append; tests/doubles/cuda/headers.c compares it
+ * with real headers if there are some.
  *
  * Records are read at the offsets below and walked with CUPTI's own iterator, never by size. */
 #ifndef SERVICE_CUPTI_H
@@ -31,7 +31,7 @@ enum {
 enum { CUPTI_ATTR_ZEROED_OUT_BUFFER = 5, CUPTI_ATTR_PER_THREAD_BUFFER = 9 };
 enum { CUPTI_FLUSH_COMPLETE = 0, CUPTI_FLUSH_FORCED = 1 };
 
-/* Versions as cuptiGetVersion says them. */
+/* Versions by cuptiGetVersion. */
 enum { CUPTI_VERSION_11_8 = 18, CUPTI_VERSION_12_3 = 21, CUPTI_VERSION_12_9 = 27 };
 
 /* Offsets in records. */
@@ -166,7 +166,7 @@ typedef void (*cupti_buffer_requested)(uint8_t **buffer, size_t *size, size_t *m
 typedef void (*cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                        size_t valid);
 
-/* The functions, as found in one libcupti; those marked may be NULL. */
+/* The functions of one libcupti. Those with a version may be NULL. */
 struct cupti {
     CUptiResult (*GetVersion)(uint32_t *version);
     CUptiResult (*Subscribe)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *user);

@@ -1,3 +1,4 @@
+/* Names of CUDA devices, asked of the driver. */
 #define _GNU_SOURCE
 #include "device_names.h"
 

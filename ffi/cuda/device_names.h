@@ -1,10 +1,10 @@
-/* The devices of this process, by the names that NVML gives them. For the collector's thread alone. */
+/* Names of the CUDA devices of this process, as NVML has them. For the collector's thread alone. */
 #ifndef SERVICE_DEVICE_NAMES_H
 #define SERVICE_DEVICE_NAMES_H
 
 #include <stdint.h>
 
-/* Asks the driver, once it is ready, for the uuids of all devices. */
+/* Asks the driver for the uuids of all devices, once. To be called when the driver is in use. */
 void device_names_learn(void);
 
 /* The uuid of a device: GPU-…, or MIG-… for a part of one; "device-<ordinal>" where it is not known.

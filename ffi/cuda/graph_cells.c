@@ -1,3 +1,4 @@
+/* Cells of graphs, in a hash table by profile and graph id. */
 #include "graph_cells.h"
 
 #include <stdbool.h>
@@ -7,7 +8,7 @@
 #include "../segment/segment.h"
 #include "graphs.h"
 
-/* At most three quarters are used, then all are forgotten. */
+/* A power of two. When three quarters are used all are forgotten. */
 #define SLOTS 4096u
 
 static struct {
@@ -25,8 +26,9 @@ static uint32_t add_frame(uint32_t profile, uint32_t id) {
     if (signature != 0) snprintf(name, sizeof name, "%016llx", (unsigned long long)signature);
     else snprintf(name, sizeof name, "graph_%u", id);
     uint32_t cell = segment_cell(profile, segment_name(name, strlen(name)));
-    /* One whose slot was forgotten has its frame still, and was counted. */
-    if (signature == 0 && cell < SEGMENT_CELLS && segment_values[cell].b == 0) segment_add(unidentified_cell, 1, 0);
+    /* A graph whose slot was forgotten still has its frame, and was counted before. */
+    if (signature == 0 && cell < SEGMENT_CELLS && segment_values[cell].b == 0)
+        segment_add(unidentified_cell, 1, 0);
     return cell;
 }
 

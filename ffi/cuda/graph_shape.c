@@ -1,3 +1,4 @@
+/* Graph signatures: labels each node by the nodes before and after it, then adds up the labels. */
 #include "graph_shape.h"
 
 #include <stdbool.h>
@@ -12,10 +13,10 @@ enum { QUEUED = INT32_MIN / 2 };
 struct node {
     union {
         uint64_t handle; /* until all events are read */
-        uint64_t up;     /* its label by what follows it */
+        uint64_t up;     /* its label by the nodes after it */
     };
     uint64_t seed;
-    uint64_t down;   /* the sum of its predecessors' labels, then its label by what precedes it */
+    uint64_t down;   /* the sum of its predecessors' labels, then its label by the nodes before it */
     int32_t waits;   /* predecessors without a label */
     uint32_t first;  /* its edges in `targets` */
 };
@@ -26,9 +27,9 @@ struct edge {
 };
 
 struct work {
-    struct node *nodes; /* one more than there are, to end the last one's edges */
+    struct node *nodes; /* and one more, to end the last one's edges */
     struct edge *edges;
-    uint32_t *targets; /* twice the node, plus one where the edge is taken away again */
+    uint32_t *targets; /* twice the node, plus one if the edge was removed */
     uint32_t *order;
     uint32_t *index; /* handle -> node, open addressing */
     uint32_t index_size;
@@ -87,32 +88,32 @@ static struct work work_in(void *room, uint32_t nodes, uint32_t edges) {
     return w;
 }
 
-/* The place in the index of the node of this handle, or where it belongs. */
-static uint32_t *place_of(struct work *w, uint64_t handle) {
+/* The slot in the index of the node with this handle, or the free one for it. */
+static uint32_t *slot_of(struct work *w, uint64_t handle) {
     uint32_t at = (uint32_t)mix(handle);
     for (;; at++) {
-        uint32_t *place = &w->index[at & (w->index_size - 1)];
-        if (*place == NONE || w->nodes[*place].handle == handle) return place;
+        uint32_t *slot = &w->index[at & (w->index_size - 1)];
+        if (*slot == NONE || w->nodes[*slot].handle == handle) return slot;
     }
 }
 
-static uint32_t node_at(struct work *w, uint32_t *place, uint64_t handle) {
+static uint32_t add_node(struct work *w, uint32_t *slot, uint64_t handle) {
     if (w->node_count == w->node_limit) return NONE;
     w->nodes[w->node_count].handle = handle;
-    return *place = w->node_count++;
+    return *slot = w->node_count++;
 }
 
-/* The node of this handle, which may be heard of by an edge first. */
+/* The node with this handle, added if it is new: an edge may name it before its own event. */
 static uint32_t node_of(struct work *w, uint64_t handle) {
-    uint32_t *place = place_of(w, handle);
-    return *place == NONE ? node_at(w, place, handle) : *place;
+    uint32_t *slot = slot_of(w, handle);
+    return *slot == NONE ? add_node(w, slot, handle) : *slot;
 }
 
-/* A handle is used again once its node is gone. */
+/* The same, or a new node if the one with this handle is gone: handles are reused. */
 static uint32_t living_node_of(struct work *w, uint64_t handle) {
-    uint32_t *place = place_of(w, handle);
-    bool lives = *place != NONE && w->nodes[*place].seed != GONE;
-    return lives ? *place : node_at(w, place, handle);
+    uint32_t *slot = slot_of(w, handle);
+    bool lives = *slot != NONE && w->nodes[*slot].seed != GONE;
+    return lives ? *slot : add_node(w, slot, handle);
 }
 
 static bool read_event(struct work *w, struct graph_event event) {
@@ -144,7 +145,7 @@ static bool joins_living(const struct work *w, const struct edge *edge) {
     return w->nodes[edge->from].seed != GONE && w->nodes[edge->to >> 1].seed != GONE;
 }
 
-/* Edges that were made and taken away again are there twice, once with each sign. */
+/* An edge that was removed is listed twice, once with each sign. */
 static int sign_of(uint32_t target) {
     return target & 1 ? -1 : 1;
 }
@@ -168,7 +169,7 @@ static void sort_edges(struct work *w) {
     }
 }
 
-/* Labels every node by what precedes it. Returns how many were reached. */
+/* Labels every node by the nodes before it. Returns the number of nodes reached. */
 static uint32_t label_down(struct work *w) {
     struct node *nodes = w->nodes;
     uint32_t reached = 0;
@@ -196,7 +197,7 @@ static uint32_t label_down(struct work *w) {
     return reached;
 }
 
-/* Labels every node by what follows it too: two kernels of one name are told apart by where they lead.
+/* Labels every node by the nodes after it, too: kernels of one name may differ in what follows them.
  * Returns the sum of both labels over all nodes. */
 static uint64_t label_up(struct work *w) {
     uint64_t total = 0;

@@ -1,3 +1,4 @@
+/* Graphs: the events of each graph that exists, and what becomes of clones. */
 #include "graphs.h"
 
 #include <pthread.h>
@@ -8,32 +9,31 @@
 #include "graph_ids.h"
 #include "graph_shape.h"
 
-/* What is kept of all graphs, and with the room to compute a shape; a graph that finds none is not
- * identified. */
+/* Bytes for all graphs, and with the memory to compute a shape. */
 #define KEPT_BUDGET (1u << 20)
 #define BUDGET (2u << 20)
 #define BUCKETS 1024u
 #define FIRST_CAPACITY 16u
 
-/* Where a driver function's parameters name the graph that a node is made of. */
+/* Offsets in the parameters of driver functions: the graph that a node is made of. */
 enum { ADD_CHILD_CHILD = 32, ADD_NODE_PARAMS = 32, ADD_NODE_V2_PARAMS = 40, NODE_PARAMS_CHILD = 16 };
 enum { NODE_KERNEL = 0, NODE_CHILD_GRAPH = 4 };
 
-/* A graph that lives: what happened to it or, where `sealed`, only what that came to. */
+/* A graph that exists: its events or, if `sealed`, only its shape. */
 struct graph {
     const void *handle;
     struct graph *next;
     struct graph_event *events;
     uint32_t count, capacity;
-    uint32_t nodes, edges;    /* among the events; after sealing, how many more were made */
+    uint32_t nodes, edges;    /* among the events; after sealing, how many were added */
     struct graph_shape shape; /* once `shaped` */
     bool shaped;
     bool sealed;
-    bool cloned; /* sealed as what it was cloned from */
-    bool lost;   /* its structure cannot be known any more */
+    bool cloned; /* sealed with the shape of its original */
+    bool lost;   /* its structure cannot be known */
 };
 
-/* The driver call that this thread is in. */
+/* The driver call of this thread. */
 static _Thread_local struct {
     uint32_t cbid;
     const void *params;
@@ -44,7 +44,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below
 static struct graph *graphs[BUCKETS];
 static size_t used;
 
-/* Memory. */
+/* ---- Memory ---- */
 
 static void drop_events(struct graph *g) {
     used -= g->capacity * sizeof *g->events;
@@ -53,7 +53,7 @@ static void drop_events(struct graph *g) {
     g->count = g->capacity = g->nodes = g->edges = 0;
 }
 
-/* Keeps the shape alone of the graphs that have one already. */
+/* Seals the graphs that have a shape already. */
 static void make_room(void) {
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct graph *g = graphs[i]; g; g = g->next) {
@@ -85,30 +85,30 @@ static bool grow(struct graph *g) {
     return true;
 }
 
-/* Graphs by handle. */
+/* ---- Graphs by handle ---- */
 
 static struct graph **bucket_of(const void *handle) {
     return &graphs[(uintptr_t)handle * 0x9e3779b97f4a7c15u >> 54];
 }
 
-static struct graph **place_of(const void *handle) {
-    struct graph **place = bucket_of(handle);
-    while (*place && (*place)->handle != handle) place = &(*place)->next;
-    return place;
+static struct graph **link_to(const void *handle) {
+    struct graph **link = bucket_of(handle);
+    while (*link && (*link)->handle != handle) link = &(*link)->next;
+    return link;
 }
 
 static void forget(const void *handle) {
-    struct graph **place = place_of(handle), *g = *place;
+    struct graph **link = link_to(handle), *g = *link;
     if (!g) return;
     drop_events(g);
-    *place = g->next;
+    *link = g->next;
     used -= sizeof *g;
     free(g);
 }
 
-/* The graph of this handle, heard of now at the latest. NULL where there is no room. */
+/* The graph with this handle, added if it is new. NULL: no room. */
 static struct graph *graph_of(const void *handle) {
-    struct graph *known = *place_of(handle);
+    struct graph *known = *link_to(handle);
     if (known || !handle || !reserve(sizeof *known, KEPT_BUDGET)) return known;
     struct graph *g = calloc(1, sizeof *g);
     if (!g) {
@@ -121,7 +121,7 @@ static struct graph *graph_of(const void *handle) {
     return *bucket = g;
 }
 
-/* Shapes. */
+/* ---- Shapes ---- */
 
 static void lose(struct graph *g) {
     drop_events(g);
@@ -140,22 +140,22 @@ static void compute_shape(struct graph *g) {
     used -= bytes;
 }
 
-/* CUPTI may tell all that was cloned as made once more; anything else is a change to a graph whose nodes
- * we do not hold. */
+/* CUPTI may report all nodes and edges of a clone as created; any other count is a change to a graph whose
+ * nodes are not held. */
 static bool is_still_clone(const struct graph *g) {
     return (g->nodes == 0 || g->nodes == g->shape.nodes) && (g->edges == 0 || g->edges == g->shape.edges);
 }
 
 static struct graph_shape shape_of(const void *handle) {
     struct graph_shape unknown = {0};
-    struct graph *g = *place_of(handle);
+    struct graph *g = *link_to(handle);
     if (!g || g->lost) return unknown;
     if (g->sealed) return is_still_clone(g) ? g->shape : unknown;
     if (!g->shaped) compute_shape(g);
     return g->shaped ? g->shape : unknown;
 }
 
-/* What happens to graphs. */
+/* ---- Events ---- */
 
 static void append(struct graph *g, struct graph_event event) {
     if (g->count == g->capacity && !grow(g)) {
@@ -174,7 +174,7 @@ static void add_to(struct graph *g, unsigned kind, const void *node, uint64_t de
     g->edges += !g->lost && (kind == GRAPH_EDGE || kind == GRAPH_EDGE_GONE);
 }
 
-/* A clone is what its original is at that moment, and holds no nodes: each instantiation makes one. */
+/* A clone has the present shape of its original, and holds no nodes: each instantiation makes a clone. */
 static void clone_from(const void *handle, const void *original) {
     struct graph_shape shape = shape_of(original);
     struct graph *g = graph_of(handle);
@@ -193,7 +193,7 @@ static const void *pointer_at(const void *from, size_t offset) {
     return value;
 }
 
-/* The graph that the call of this thread puts into another. */
+/* The graph that this thread's call adds to another as a node. */
 static const void *child_graph(void) {
     if (!call.params) return NULL;
     switch (call.cbid) {
@@ -219,11 +219,11 @@ static uint64_t seed_of(int type) {
     return graph_seed(type, 0);
 }
 
-/* What was instantiated. */
+/* ---- Instantiation ---- */
 
-static uint32_t id_of(CUptiResult (*ask)(void *, uint32_t *), void *handle) {
+static uint32_t id_of(CUptiResult (*get)(void *, uint32_t *), void *handle) {
     uint32_t id = 0;
-    return ask && handle && ask(handle, &id) == CUPTI_SUCCESS ? id : 0;
+    return get && handle && get(handle, &id) == CUPTI_SUCCESS ? id : 0;
 }
 
 static void instantiated(const struct cupti *cupti, const struct cupti_graph_data *data) {
@@ -231,7 +231,7 @@ static void instantiated(const struct cupti *cupti, const struct cupti_graph_dat
     uint32_t graph = id_of(cupti->GetGraphId, data->graph);
     uint32_t original = id_of(cupti->GetGraphId, data->original_graph);
     pthread_mutex_lock(&lock);
-    bool is_known = *place_of(data->graph);
+    bool is_known = *link_to(data->graph);
     uint64_t signature = shape_of(is_known ? data->graph : data->original_graph).signature;
     graph_ids_put(GRAPH_ID_EXEC, exec, signature);
     graph_ids_put(GRAPH_ID_TEMPLATE, graph, signature);
@@ -256,13 +256,13 @@ static void follow(uint32_t cbid, const struct cupti_graph_data *data) {
         add_to(graph_of(data->graph), GRAPH_NODE, data->node, seed_of(data->node_type));
         break;
     case RESOURCE_GRAPHNODE_DESTROY_STARTING:
-        add_to(*place_of(data->graph), GRAPH_NODE_GONE, data->node, 0);
+        add_to(*link_to(data->graph), GRAPH_NODE_GONE, data->node, 0);
         break;
     case RESOURCE_GRAPHNODE_DEPENDENCY_CREATED:
         add_to(graph_of(data->graph), GRAPH_EDGE, data->node, (uintptr_t)data->dependency);
         break;
     case RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING:
-        add_to(*place_of(data->graph), GRAPH_EDGE_GONE, data->node, (uintptr_t)data->dependency);
+        add_to(*link_to(data->graph), GRAPH_EDGE_GONE, data->node, (uintptr_t)data->dependency);
         break;
     }
 }

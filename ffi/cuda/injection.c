@@ -1,4 +1,5 @@
-/* What the CUDA driver loads into a process and calls: begins the capture, or hands over to another tool. */
+/* The injection entry, which the CUDA driver calls after loading libservice.so: starts the capture, or hands
+ * over to another tool. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,13 +18,13 @@
 
 static bool names_tool(const char *path) { return path && *path && strcmp(path, "none") != 0; }
 
-/* NULL where it is no tool for this process: then the driver would have gone on without, too. */
+/* NULL: the file is no tool for this process. The driver would have ignored it, too. */
 static int (*load_tool(const char *path))(void) {
     void *tool = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return tool ? (int (*)(void))dlsym(tool, "InitializeInjection") : NULL;
 }
 
-/* There is room for one tool: one that was named before us goes first. */
+/* CUPTI serves one tool: one that the user named comes first. */
 static int hand_over(const char *path, int (*initialize)(void)) {
     char reason[REASON_SIZE];
     snprintf(reason, sizeof reason, "CUPTI is left to %s, which CUDA_INJECTION64_PATH named", path);
@@ -40,7 +41,7 @@ static void begin(const char *unusable) {
     collector_state(&cuda_source, SEGMENT_CAPTURING, reason);
 }
 
-/* The driver calls it while it starts, so nothing of the driver can be called here. */
+/* Called while the driver starts: no driver call is possible here. */
 SERVICE_EXPORT int InitializeInjection(void) {
     static _Atomic bool called;
     static _Atomic int result = 1;

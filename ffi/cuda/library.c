@@ -1,3 +1,4 @@
+/* libcupti: the search for the file, and its functions. */
 #define _GNU_SOURCE
 #include "library.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No CUPTI newer than this is known to have our records. */
+/* The layout of records is known up to this version. */
 #define NEWEST_MAJOR 13
 #define OLDEST_MAJOR 11
 #define ROOTS 8
@@ -21,14 +22,14 @@
 #define TARGET "targets/sbsa-linux/lib"
 #endif
 
-/* What is loaded into this process. */
+/* The libraries that are loaded into this process. */
 struct loaded {
     char roots[ROOTS][PATH_MAX]; /* folders of wheels, each ended by a slash */
     int root_count;
-    int major; /* of its CUDA, 0: not told by any library */
+    int major; /* version of its CUDA; 0: no library names it */
 };
 
-/* ---- Which ---- */
+/* ---- Versions ---- */
 
 static void add_root(struct loaded *loaded, const char *path, size_t length) {
     if (length >= PATH_MAX || loaded->root_count == ROOTS) return;
@@ -50,7 +51,7 @@ static int major_in(const char *path) {
     return 0;
 }
 
-static int look_at(struct dl_phdr_info *object, size_t size, void *data) {
+static int add_object(struct dl_phdr_info *object, size_t size, void *data) {
     (void)size;
     struct loaded *loaded = data;
     const char *path = object->dlpi_name;
@@ -77,7 +78,7 @@ static int driver_major(void) {
     return known ? version / 1000 : 0;
 }
 
-/* Newer libcuptis than the driver refuse to work, older ones work. */
+/* A libcupti newer than the driver refuses to work, an older one works. */
 static void names_of(int major, char names[][32], int *count) {
     if (major > OLDEST_MAJOR) {
         snprintf(names[(*count)++], 32, "libcupti.so.%d", major);
@@ -86,7 +87,7 @@ static void names_of(int major, char names[][32], int *count) {
     for (int minor = 8; minor >= 7; minor--) snprintf(names[(*count)++], 32, "libcupti.so.11.%d", minor);
 }
 
-/* The process's own version first, then the others that the driver takes. */
+/* The version of the process first, then the others that the driver supports. */
 static int all_names(int own, int driver, char names[][32]) {
     int count = 0, newest = driver >= OLDEST_MAJOR && driver < NEWEST_MAJOR ? driver : NEWEST_MAJOR;
     if (own >= OLDEST_MAJOR && own <= NEWEST_MAJOR) names_of(own, names, &count);
@@ -95,7 +96,7 @@ static int all_names(int own, int driver, char names[][32]) {
     return count;
 }
 
-/* ---- Where ---- */
+/* ---- Files ---- */
 
 static void *open_file(const char *path) {
     return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -141,7 +142,7 @@ static void *in_toolkits(const char *name, int major) {
 static void *find(char *looked_for, size_t size) {
     static struct loaded loaded;
     char names[8][32];
-    dl_iterate_phdr(look_at, &loaded);
+    dl_iterate_phdr(add_object, &loaded);
     int driver = driver_major();
     int count = all_names(loaded.major ? loaded.major : driver, driver, names);
     size_t used = 0;
@@ -160,7 +161,7 @@ static void *find(char *looked_for, size_t size) {
     return library;
 }
 
-/* ---- What of it ---- */
+/* ---- Functions ---- */
 
 static const struct {
     const char *name;

@@ -1,3 +1,4 @@
+/* The other CUPTI client: detection by attribute, by silence and by the lost subscription. */
 #include "other_client.h"
 
 #include <string.h>
@@ -8,21 +9,21 @@
 #include "source.h"
 #include "subscription.h"
 
-/* Checks with launches but no buffer asked for or returned. */
+/* Checks in a row with launches, but no buffer requested or returned, that mean an interruption. */
 #define SILENT_CHECKS 3u
-/* What CUPTI still has of ours comes back with the flushes until then, or it went to the other client. */
+/* Until then flushes return the buffers that CUPTI still has; the others went to the other client. */
 #define RECLAIM_CHECKS 10u
-/* The bell rings after this many launches, if it is to ring at all. */
+/* The bell rings after this many launches. */
 #define POLL_LAUNCHES 64u
 #define REASON_SIZE 512
 #define REASON_TAKEN_OVER "another CUPTI client took over the activity buffers (torch.profiler does)"
 
 static uint8_t per_thread_before;
 
-/* The other client, and what was seen at the last check. */
+/* The other client, and the counts of the last check. */
 static struct {
     bool interrupts;
-    bool active; /* its session is certainly under way: it has set the attribute */
+    bool active; /* its session is certainly running: it has set the attribute */
     uint32_t silent_checks;
     uint32_t checks_to_reclaim;
     uint64_t activity, launches;

@@ -1,3 +1,4 @@
+/* CUPTI's records: one function for each kind. */
 #include "records.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "graph_cells.h"
 #include "waits.h"
 
-/* How far ahead of the record that is read memory is fetched, in bytes: it comes from another core's cache. */
+/* Bytes ahead of a record that are fetched while it is read: they come from another core's cache. */
 #define AHEAD 864u
 
 void records_open(const struct accounts *of, bool node_mode) {
@@ -15,7 +16,7 @@ void records_open(const struct accounts *of, bool node_mode) {
     graph_cells_open(accounts_cell(of, "unidentified_graphs_total", SEGMENT_COUNTER));
 }
 
-/* Those that records are read for: not an argument, as the loop has no register left for it. */
+/* The accounts that records are added to: no argument, as the loop has no register left for it. */
 static struct accounts *accounts;
 
 struct interval {
@@ -37,16 +38,16 @@ static struct account *account_of(uint32_t ordinal) {
     return accounts_add_device(accounts, ordinal, device_name(ordinal));
 }
 
-/* A context is on this device: what waited for that is added. */
+/* Sets the device of a context, and adds the waits that were kept for it. */
 static void learn_context(struct account *account, uint32_t context, uint32_t ordinal) {
     const struct wait *kept = waits_learn(context, ordinal);
     for (uint32_t type = 0; kept && type < WAIT_TYPES; type++)
         account_wait(account, type, kept[type].ns, kept[type].count);
 }
 
-/* Where a record is from: its device, and its context in the upper half. */
+/* The origin of a record: its device, and its context in the upper half. */
 _Static_assert(KERNEL_CONTEXT == KERNEL_DEVICE + 4, "both are read at once");
-_Static_assert(MEMCPY_CONTEXT == MEMCPY_DEVICE + 4 && MEMSET_CONTEXT == MEMSET_DEVICE + 4, "here, too");
+_Static_assert(MEMCPY_CONTEXT == MEMCPY_DEVICE + 4 && MEMSET_CONTEXT == MEMSET_DEVICE + 4, "as for kernels");
 
 static struct {
     uint64_t origin;
@@ -61,7 +62,7 @@ static __attribute__((noinline)) struct account *account_from(uint64_t origin) {
     return latest.account = account;
 }
 
-/* Most records are from where the one before is. */
+/* Most records have the origin of the one before. */
 static inline struct account *account_at(const void *record, size_t offset) {
     uint64_t origin = record_u64(record, offset);
     if (__builtin_expect(origin == latest.origin && latest.account, true)) return latest.account;
@@ -133,7 +134,7 @@ static __attribute__((noinline)) void read_other(const void *record, uint32_t ki
 void records_read(struct accounts *of, const struct cupti *cupti, struct buffer buffer) {
     void *record = NULL;
     accounts = of;
-    symbols_doubt();
+    symbols_begin_round();
     while (buffer.valid > 0 && cupti->ActivityGetNextRecord(buffer.data, buffer.valid, &record) == CUPTI_SUCCESS) {
         uint32_t kind = record_u32(record, RECORD_KIND);
         __builtin_prefetch((const char *)record + AHEAD);

@@ -1,3 +1,4 @@
+/* CUPTI's row in the table of sources: how the collector calls the parts of this room. */
 #include "source.h"
 
 #include "../activity/accounts.h"
@@ -9,7 +10,7 @@
 #include "waits.h"
 
 static bool in_node_mode;
-static uint64_t lost; /* records, as CUPTI says, and those that nobody read */
+static uint64_t lost; /* records that CUPTI dropped, or that were not read */
 
 static bool start(const struct activity_options *options, char *reason, size_t size) {
     in_node_mode = options->graph_nodes;
@@ -43,7 +44,7 @@ static uint64_t dropped(void) {
     struct buffer buffer;
     if (!subscription_is_stopped()) return lost + buffers_dropped();
     while (buffers_take(&buffer)) lost += buffer.valid / BUFFER_RECORD;
-    /* What still waits for its device will never have one. */
+    /* The kept waits will never have a device. */
     return lost + buffers_dropped() + waits_kept();
 }
 

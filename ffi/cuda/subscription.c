@@ -1,3 +1,4 @@
+/* The subscription: callbacks on the application's threads, and the calls that enable all of it. */
 #include "subscription.h"
 
 #include <errno.h>
@@ -54,10 +55,10 @@ static const uint32_t GRAPH_EVENTS[] = {
 
 /* ---- Callbacks, on the application's threads ---- */
 
-/* This thread is in a call that was counted as a launch. */
+/* Whether this thread is in a call that was counted as a launch. */
 static _Thread_local bool in_counted_call;
 
-/* Not a read-modify-write: a launch that is not counted matters less than a cache line fought for. */
+/* Not a read-modify-write: a missed launch costs less than threads that compete for a cache line. */
 static void count_launches(uint64_t change) {
     uint64_t count = atomic_load_explicit(&launches, memory_order_relaxed) + change;
     atomic_store_explicit(&launches, count, memory_order_relaxed);
@@ -80,7 +81,7 @@ static void on_resource(uint32_t cbid, const struct cupti_resource_data *data) {
         return;
     }
     uint64_t start_ns = monotonic_ns();
-    /* It made a node, and leaves no record. */
+    /* The call made a node of a graph, and leaves no record. */
     if (cbid == RESOURCE_GRAPHNODE_CREATED && in_counted_call) count_launches(-(uint64_t)1);
     if (cbid == RESOURCE_GRAPHNODE_CREATED) in_counted_call = false;
     if (data->descriptor && !in_node_mode) graphs_resource(&cupti, cbid, data->descriptor);
@@ -112,19 +113,19 @@ static void explain(char *reason, size_t size, const char *function, int kind, C
              result == CUPTI_ERROR_NOT_INITIALIZED ? ": this libcupti is newer than the driver" : "");
 }
 
-/* Who has what we cannot have. */
+/* Names the tool that holds CUPTI: a second subscription is told its name. */
 static void name_holder(char *reason, size_t size) {
-    static char holder[16 << 10]; /* were the size we tell not heeded */
+    static char holder[16 << 10]; /* in case the given size is ignored */
     struct cupti_subscriber_params params = {sizeof params, OUR_NAME, holder, HOLDER_NAME_SIZE};
-    CUpti_SubscriberHandle none;
+    CUpti_SubscriberHandle second;
     holder[0] = '\0';
-    if (cupti.Subscribe_v2 && cupti.Subscribe_v2(&none, on_callback, NULL, &params) == CUPTI_SUCCESS)
-        cupti.Unsubscribe(none);
+    if (cupti.Subscribe_v2 && cupti.Subscribe_v2(&second, on_callback, NULL, &params) == CUPTI_SUCCESS)
+        cupti.Unsubscribe(second);
     holder[HOLDER_NAME_SIZE] = '\0';
     snprintf(reason, size, "CUPTI is held by another tool%s%s", holder[0] ? ": " : "", holder);
 }
 
-/* The first version of the function: from 13.2 on the second one is for those who use no first ones. */
+/* By the first version of the function: from 13.2 on its second version cannot be mixed with other first ones. */
 static bool subscribe(char *reason, size_t size) {
     CUptiResult result = cupti.Subscribe(&subscriber, on_callback, NULL);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) name_holder(reason, size);
@@ -133,7 +134,7 @@ static bool subscribe(char *reason, size_t size) {
 }
 
 static void enable_callbacks(int domain, const uint32_t *cbids, size_t count) {
-    /* An old CUPTI does not know them all. */
+    /* Errors are ignored: an old CUPTI does not know them all. */
     for (size_t i = 0; i < count; i++) cupti.EnableCallback(1, subscriber, domain, cbids[i]);
 }
 
@@ -156,7 +157,7 @@ static bool enable_kinds(char *reason, size_t size) {
     return true;
 }
 
-/* All that another client, or the end of its session, may have undone but for the subscription. */
+/* Enables all but the subscription: another client, or the end of its session, may have disabled it. */
 static bool enable(char *reason, size_t size) {
     enable_callbacks(CUPTI_DOMAIN_RESOURCE, EVENTS, LENGTH(EVENTS));
     enable_callbacks(CUPTI_DOMAIN_DRIVER_API, LAUNCHES, LENGTH(LAUNCHES));
@@ -171,7 +172,7 @@ static bool enable(char *reason, size_t size) {
     return false;
 }
 
-/* A fork may happen while a callback holds what the child would need. */
+/* A process may fork while another thread is in a callback that holds the lock of graphs. */
 static bool follow_forks(char *reason, size_t size) {
     if (pthread_atfork(NULL, NULL, graphs_forget) == 0) return true;
     snprintf(reason, size, "no memory to follow forks");

@@ -1,4 +1,4 @@
-/* Our subscription at CUPTI: its callbacks, and the kinds of records that it is to deliver. */
+/* Our subscription to CUPTI: the callbacks, and the kinds of records that are enabled. */
 #ifndef SERVICE_SUBSCRIPTION_H
 #define SERVICE_SUBSCRIPTION_H
 
@@ -19,7 +19,7 @@ bool subscription_start(bool node_mode, char *reason, size_t size);
 void subscription_stop(void);
 bool subscription_is_stopped(void);
 
-/* The driver is in use, so it is ready to be asked about devices. */
+/* Whether the driver is in use, and so can be asked about devices. */
 bool subscription_has_begun(void);
 
 /* The rest is for the collector's thread. */
@@ -30,7 +30,7 @@ uint64_t subscription_launches(void);
 /* Rings the segment's bell once after this many more launches. */
 void subscription_ring_after(uint64_t launches);
 
-/* Whether CUPTI still knows the subscription. */
+/* Whether the subscription exists: another client may have ended it. */
 bool subscription_is_alive(void);
 
 /* Sets again what another client, or the end of its session, may have undone: all but the subscription

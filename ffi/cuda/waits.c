@@ -1,3 +1,4 @@
+/* Waits of the host: a hash table of contexts. */
 #include "waits.h"
 
 #include <stdbool.h>

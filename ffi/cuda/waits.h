@@ -1,4 +1,4 @@
-/* Times that the host waited, by context: which device that is on may be learned later. */
+/* Waits of the host, by context: its device may be known only later. For the collector's thread alone. */
 #ifndef SERVICE_WAITS_H
 #define SERVICE_WAITS_H
 
@@ -11,13 +11,14 @@ struct wait {
     uint64_t ns, count;
 };
 
-/* Says where a context is. Returns what waited for that, by type, once; else NULL. */
+/* Sets the device of a context. The first time, returns the waits that were kept for it, by type; else
+ * NULL. */
 const struct wait *waits_learn(uint32_t context, uint32_t device);
 
-/* The device of a context, or WAITS_UNKNOWN: then the wait is kept. */
+/* The device of a context; WAITS_UNKNOWN: the wait is kept. */
 uint32_t waits_add(uint32_t context, uint32_t type, uint64_t ns);
 
-/* How many waits are kept, or found no place. */
+/* Number of waits that are kept, or had no room. */
 uint64_t waits_kept(void);
 
 #endif

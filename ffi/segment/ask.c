@@ -1,4 +1,4 @@
-/* The reader's side of a segment: asks its writer for newer values. Everything else is read as a file. */
+/* Request of a reader to a segment's writer for newer values. All else of a segment is read as a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -22,8 +22,8 @@ static uint32_t ask(struct segment_header *header, uint32_t taken) {
     return next;
 }
 
-/* Says that the answer `taken` was read, and asks for the next. Returns the answer to wait for, or a
- * negative errno. */
+/* Acknowledges the answer `taken`, and asks for the next one. Returns the number of the answer to wait for,
+ * or a negative errno. */
 SERVICE_EXPORT int64_t service_segment_ask(const char *path, uint32_t taken) {
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return -errno;

@@ -1,3 +1,4 @@
+/* The segment's file: created, locked and mapped in the first directory that has room. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +12,11 @@
 
 #include "parts.h"
 
-/* Two processes may have the same pid and start, in namespaces of their own or one after an exec. */
-#define NAMESAKES 16
+/* Processes that may have the same pid and start time: in other pid namespaces, or before an exec. */
+#define SAME_NAMES 16
 
-/* A directory that is ours, made where it is missing; what holds it is for `flags` to say. */
-static int enter(int parent, const char *name) {
+/* Opens a directory that only we can write to, made if it is missing. */
+static int open_own(int parent, const char *name) {
     if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST) return -errno;
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return -errno;
@@ -27,8 +28,8 @@ static int enter(int parent, const char *name) {
     return -EPERM;
 }
 
-/* Makes what is missing on the way to `path`, but for its last two parts, and opens that. */
-static int approach(char *path, char **rest) {
+/* Makes and opens the parents of the last two parts of `path`, which are left in `rest`. */
+static int open_base(char *path, char **rest) {
     char *last = strrchr(path, '/');
     if (path[0] != '/' || last == path) return -EINVAL;
     *last = '\0';
@@ -46,27 +47,27 @@ static int approach(char *path, char **rest) {
     return fd < 0 ? -errno : fd;
 }
 
-/* Opens a directory whose last two parts nobody else can have put there. */
+/* Opens a directory whose last two parts are ours. */
 static int open_directory(const char *directory, size_t length) {
     char path[4096], *rest;
     if (length == 0 || length >= sizeof path) return -EINVAL;
     memcpy(path, directory, length);
     path[length] = '\0';
-    int base = approach(path, &rest);
+    int base = open_base(path, &rest);
     if (base < 0) return base;
     char *slash = strchr(rest, '/');
     *slash = '\0';
-    int parent = enter(base, rest);
+    int parent = open_own(base, rest);
     close(base);
     if (parent < 0) return parent;
-    int fd = enter(parent, slash + 1);
+    int fd = open_own(parent, slash + 1);
     close(parent);
     return fd;
 }
 
 static int create_file(int directory, uint64_t ticks, char *name, size_t size) {
     int fd = -1;
-    for (int i = 0; i < NAMESAKES && fd < 0; i++) {
+    for (int i = 0; i < SAME_NAMES && fd < 0; i++) {
         int used = snprintf(name, size, "%ld-%llu", (long)getpid(), (unsigned long long)ticks);
         if (i > 0) snprintf(name + used, size - (size_t)used, "-%d", i);
         fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -75,7 +76,7 @@ static int create_file(int directory, uint64_t ticks, char *name, size_t size) {
     return fd < 0 ? -errno : fd;
 }
 
-/* Takes the room now: a page that the file system cannot give later would be a SIGBUS. */
+/* Allocates all pages now: one that the file system cannot provide later would be a SIGBUS. */
 static int allocate(int fd) {
     int error;
     do error = posix_fallocate(fd, 0, SEGMENT_SIZE);
@@ -104,7 +105,7 @@ static int create_in(int directory, uint64_t ticks, struct segment_header **memo
 }
 
 int segment_file_create(const char *directories, uint64_t ticks, struct segment_header **memory) {
-    /* The kernel ends who writes past this limit. */
+    /* The kernel kills a process that writes past this limit. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SEGMENT_SIZE) return -EFBIG;
     int fd = -ENOENT;

@@ -1,4 +1,4 @@
-/* What the parts of the segment's writer share: the file, the tables in it, and publication. */
+/* Shared by the files of the segment's writer: the memory, and the offsets of the tables in it. */
 #ifndef SERVICE_SEGMENT_PARTS_H
 #define SERVICE_SEGMENT_PARTS_H
 

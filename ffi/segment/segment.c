@@ -1,3 +1,4 @@
+/* The segment: its header, values and bell. */
 #define _GNU_SOURCE
 #include "segment.h"
 
@@ -22,7 +23,7 @@ struct segment_header *segment;
 
 static int segment_fd = -1;
 
-/* What the bank before the last one lacks. */
+/* Cells that changed in the last publication: the other bank does not have them yet. */
 static uint32_t changed_before[SEGMENT_CELLS];
 static uint32_t changed_before_count;
 
@@ -67,7 +68,7 @@ static void write_header(uint64_t ticks) {
         .name_bytes = 4, /* place 0 is none */
     };
     segment_tables_begin();
-    /* Last: a file without it is not ready. */
+    /* Last: a reader ignores a file without it. */
     uint64_t magic;
     memcpy(&magic, SEGMENT_MAGIC, sizeof magic);
     set64((uint64_t *)(void *)segment->magic, magic);
@@ -109,7 +110,7 @@ void segment_publish(uint32_t answered) {
     struct segment_value *bank = segment_at(BANK_AT((uint32_t)generation & 1));
     set64(&segment->begun, generation);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    /* This bank missed the publication before. */
+    /* This bank was not written by the publication before. */
     write_values(bank, changed_before, changed_before_count);
     write_values(bank, segment_changed, segment_changed_count);
     set64(&segment->published_ns, realtime_ns());
@@ -135,7 +136,7 @@ void segment_state(uint32_t state, const char *reason) {
 
 uint32_t segment_bell(void) { return segment ? get32(&segment->bell) : 0; }
 
-/* Shared: the reader, another process, rings it, too. */
+/* A shared futex: the reader, another process, rings the bell, too. */
 void segment_wait(uint32_t bell, uint32_t timeout_ms) {
     if (!segment) return;
     struct timespec timeout = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};

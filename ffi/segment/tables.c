@@ -1,9 +1,10 @@
+/* The tables of a segment: names, series and cells, with hash tables in private memory. */
 #include <stdio.h>
 #include <string.h>
 
 #include "parts.h"
 
-/* Powers of two, and never more than three quarters full. */
+/* Powers of two, at most three quarters full. */
 #define NAME_SLOTS (1u << 16)
 #define CELL_SLOTS (1u << 15)
 
@@ -12,7 +13,7 @@
 
 _Static_assert(SEGMENT_CELLS <= CELL_SLOTS / 4 * 3, "cells are found by their hash");
 
-static uint32_t name_slots[NAME_SLOTS]; /* places */
+static uint32_t name_slots[NAME_SLOTS]; /* offsets of names */
 static uint32_t name_count;
 static uint32_t cell_slots[CELL_SLOTS]; /* cells + 1 */
 static uint32_t cells_of[SEGMENT_SERIES];
@@ -53,7 +54,7 @@ static uint32_t append_name(const char *text, size_t length) {
     return place;
 }
 
-/* Cuts at the start of a character. */
+/* Cuts a text before a character, and appends the hash of the whole. */
 static size_t cut(const char *text, size_t length, char *out) {
     size_t kept = SEGMENT_NAME_LENGTH - HASH_DIGITS;
     while (kept > 0 && (text[kept] & 0xc0) == 0x80) kept--;
@@ -95,14 +96,14 @@ static struct segment_series *series_table(void) { return segment_at(SERIES_AT);
 uint32_t segment_series(const char *metric, uint32_t type, const char *const tags[]) {
     if (!segment) return SEGMENT_NONE;
     bool tagged = tags && tags[0];
-    struct segment_series made = {segment_name(metric, strlen(metric)), 0, type, 0};
-    if (tagged) made.tags = tags_name(tags);
-    if (made.name == 0 || (tagged && made.tags == 0)) return SEGMENT_NONE;
+    struct segment_series series = {segment_name(metric, strlen(metric)), 0, type, 0};
+    if (tagged) series.tags = tags_name(tags);
+    if (series.name == 0 || (tagged && series.tags == 0)) return SEGMENT_NONE;
     uint32_t count = segment->series_count;
     for (uint32_t i = 0; i < count; i++)
-        if (memcmp(&series_table()[i], &made, sizeof made) == 0) return i;
+        if (memcmp(&series_table()[i], &series, sizeof series) == 0) return i;
     if (count == SEGMENT_SERIES) return SEGMENT_NONE;
-    series_table()[count] = made;
+    series_table()[count] = series;
     segment_set32(&segment->series_count, count + 1);
     return count;
 }

@@ -1,4 +1,4 @@
-/* For the tests' programs. */
+/* Assertions and pseudo-random numbers for the test programs in C. */
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #define CHECK(condition)                                                        \
     do {                                                                        \
         if (condition) break;                                                   \
-        fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+        fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
         exit(1);                                                                \
     } while (0)
 

@@ -56,7 +56,7 @@ static bool read(struct accounts *accounts) {
     if (taken == flushed) return false;
     struct account *account = accounts->devices[0];
     if (!account) account = accounts_add_device(accounts, 0, UUID);
-    symbols_doubt();
+    symbols_begin_round();
     for (uint32_t i = 0; i < IN_BUFFER && taken < flushed; i++, taken++)
         if (account) add(account, &records[taken]);
     return true;

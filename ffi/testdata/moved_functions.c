@@ -1,4 +1,4 @@
-/* Calls what glibc 2.34 moved, as the library may. */
+/* A test library that calls the functions that glibc 2.34 moved into libc, as libservice.so may. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static void *work(void *value) {
 
 static void nothing(void) {}
 
-/* Answers 42 where each of them did what it says. */
+/* Returns 42 if each of them worked, else the number of the one that failed. */
 SERVICE_EXPORT int exercise(void) {
     pthread_t thread;
     void *result = NULL;
