@@ -101,7 +101,8 @@ async function findKey(db: Database, prefix: string): Promise<StoredKey | null> 
   };
 }
 
-const FIND = `SELECT k.name, k.hash, k.scope, k.expires_ns, k.project, p.name AS project_name,
+const FIND =
+  `/* find the key */ SELECT k.name, k.hash, k.scope, k.expires_ns, k.project, p.name AS project_name,
     p.database_url, p.max_instances, p.max_series, p.max_body_bytes
   FROM keys k JOIN projects p ON p.id = k.project
   WHERE k.prefix = :prefix AND k.revoked_ns IS NULL`;

@@ -119,7 +119,8 @@ export class InstanceRoom {
   }
 }
 
-const IS_KNOWN = "SELECT 1 FROM instances WHERE project = :project AND instance_id = :instance_id";
+const IS_KNOWN = `/* is the instance known */ SELECT 1 FROM instances
+  WHERE project = :project AND instance_id = :instance_id`;
 
-const COUNT = `SELECT count(*) AS instances
+const COUNT = `/* count the instances */ SELECT count(*) AS instances
   FROM (SELECT 1 FROM instances WHERE project = :project LIMIT :max_instances)`;

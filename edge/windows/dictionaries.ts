@@ -114,7 +114,8 @@ export function storingLayout(
   return isStored ? [] : [statement(STORE_LAYOUT, { ...args, hash, body })];
 }
 
-const NEWEST_LAYOUT = `SELECT l.hash, l.body FROM instances i JOIN layouts l ON l.instance = i.id
+const NEWEST_LAYOUT = `/* find the newest layout */ SELECT l.hash, l.body
+  FROM instances i JOIN layouts l ON l.instance = i.id
   WHERE i.project = :project AND i.instance_id = :instance_id ORDER BY l.id DESC LIMIT 1`;
 
 const STORE_LAYOUT = `INSERT INTO layouts (instance, hash, received_ns, body)

@@ -88,7 +88,7 @@ const IS_GIVEN_UP = "final_ns IS NOT watermark_ns AND watermark_ns < :at_ns";
 
 /** Only where roll-ups stand for all that goes, and nothing came since it was looked at. */
 const moveUp = (column: string, level: Level) =>
-  `UPDATE instances SET
+  `/* replace windows by roll-ups */ UPDATE instances SET
     ${column} = :at_ns,
     given_up_ns = iif(${IS_GIVEN_UP}, :at_ns, given_up_ns),
     watermark_ns = iif(${IS_GIVEN_UP}, :at_ns, watermark_ns)

@@ -35,7 +35,7 @@ export async function findInstance(
   return row ? storedInstance(row, project.name) : null;
 }
 
-const FIND = `SELECT ${INSTANCE_COLUMNS} FROM instances
+const FIND = `/* find the instance */ SELECT ${INSTANCE_COLUMNS} FROM instances
   WHERE project = :project AND instance_id = :instance_id`;
 
 /** The instance that a row holds. */

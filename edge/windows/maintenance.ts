@@ -113,14 +113,14 @@ async function makeRollups(
   return "all";
 }
 
-const DUE = `SELECT ${MAINTENANCE_COLUMNS}
+const DUE = `/* find due instances */ SELECT ${MAINTENANCE_COLUMNS}
   FROM instances WHERE due_ns <= :now_ns AND NOT ${IS_FENCED} ORDER BY due_ns LIMIT :most`;
 
 /** What came meanwhile may have made it due earlier. */
-const SET_DUE = `UPDATE instances SET due_ns = :due_ns
+const SET_DUE = `/* set the next turn */ UPDATE instances SET due_ns = :due_ns
   WHERE id = :id AND due_ns = :seen_ns AND last_seen_ns = :last_seen_ns`;
 
-const SET_ROLLED = `UPDATE instances SET rolled_ns = :rolled_ns
+const SET_ROLLED = `/* note the roll-ups */ UPDATE instances SET rolled_ns = :rolled_ns
   WHERE id = :id AND rolled_ns = :seen_ns`;
 
 /** Ends of spans that are over, in which a piece of the next finer level ends, without a roll-up. */
@@ -128,7 +128,7 @@ const missingSpans = (level: Level) => {
   const length_ns = spanNs(level);
   const spanOf = (end_ns: string) =>
     `(${end_ns} + ${length_ns - 1n}) / ${length_ns} * ${length_ns}`;
-  return `SELECT DISTINCT ${spanOf("end_ns")} AS end_ns FROM windows w
+  return `/* find missing roll-ups */ SELECT DISTINCT ${spanOf("end_ns")} AS end_ns FROM windows w
     WHERE instance = :instance AND level = :finer AND end_ns > :from_ns AND end_ns <= :to_ns
       AND NOT EXISTS (SELECT 1 FROM windows
         WHERE instance = :instance AND level = ${level} AND end_ns = ${spanOf("w.end_ns")})

@@ -8,7 +8,7 @@ import { unpack } from "../format/packed_window.ts";
 import { TILING } from "./tiling.ts";
 
 /** The pieces of a tiling in order, the body of each layout with the first that needs it. */
-export const PIECES = `${TILING}
+export const PIECES = `/* read the pieces */ ${TILING}
   SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.layout, l.hash,
     CASE WHEN row_number() OVER (PARTITION BY w.layout ORDER BY w.end_ns) = 1 THEN l.body END
       AS layout_body

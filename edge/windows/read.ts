@@ -66,7 +66,7 @@ const AROUND = `${TILING} SELECT start_ns, end_ns, (
   ) AS next_ns FROM span`;
 
 /** Rows with errors, the newest, until they hold enough. */
-const NEWEST_ERRORS = `SELECT entries FROM (
+const NEWEST_ERRORS = `/* read the newest errors */ SELECT entries FROM (
   SELECT entries, sum(count) OVER (ORDER BY to_ns DESC) - count AS newer FROM errors
   WHERE instance = :instance AND to_ns <= :end_ns
   ORDER BY to_ns DESC LIMIT :max_errors

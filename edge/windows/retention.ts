@@ -27,7 +27,7 @@ const GONE = `SELECT id FROM instances i WHERE last_seen_ns <= :before_ns
   AND NOT EXISTS (SELECT 1 FROM errors WHERE instance = i.id) LIMIT :rows`;
 
 const PURGE = [
-  `DELETE FROM windows WHERE id IN
+  `/* purge windows */ DELETE FROM windows WHERE id IN
     (SELECT id FROM windows WHERE end_ns <= :before_ns LIMIT :rows)`,
   `DELETE FROM errors WHERE id IN
     (SELECT id FROM errors WHERE to_ns <= :before_ns LIMIT :rows)`,

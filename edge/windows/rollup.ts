@@ -84,7 +84,7 @@ export async function rollUpClosed(db: Database, options: ClosingOptions): Promi
   }
 }
 
-const INSERT_ROLLUP = `INSERT INTO windows
+const INSERT_ROLLUP = `/* insert the roll-up */ INSERT INTO windows
     (instance, level, end_ns, from_ns, to_ns, layout, holes, body)
   SELECT :instance, :level, :end_ns, :from_ns, :to_ns, id, :holes, :body FROM layouts
   WHERE instance = :instance AND hash = :hash AND :pieces = (${PIECES_NAMED})

@@ -158,7 +158,7 @@ const INSERT_INSTANCE = `INSERT INTO instances (project, instance_id, key, tags,
     :profiler_version, :start_ns, :start_ns, :to_ns, :received_ns, :start_ns, :due_ns)
   ON CONFLICT DO NOTHING`;
 
-const INSERT_WINDOW = `INSERT INTO windows
+const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
     (instance, level, end_ns, from_ns, to_ns, digest, layout, body)
   SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, l.id, :body FROM instances i
   JOIN layouts l ON l.instance = i.id AND l.hash = :hash

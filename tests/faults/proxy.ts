@@ -1,21 +1,21 @@
-/** What stands between the hosted API and its database server, and strikes at one exact point. */
+/** A proxy between the hosted API and its database server, which strikes at one statement. */
 
 /** What becomes of a request: it goes on, its connection ends, or it gets this answer instead. */
 export type Verdict = "pass" | "cut" | { status: number; body: string };
 
-/** A point, and what happens there. */
+/** A fault, and the request that it strikes. */
 export interface Fault {
-  /** The request that holds this text, … */
-  statement: RegExp;
-  /** … before the server has it, or when its answer begins. */
+  /** Name of a statement of the request: the comment that it begins with. Any request without it. */
+  step?: string;
+  /** Before the server has the request, or when its answer begins. */
   when: "asked" | "answered";
-  /** How much of the answer's beginning has passed by then, 0 to 1. */
+  /** Share of the answer that has passed before, 0 to 1. */
   part?: number;
-  /** What happens then, … */
+  /** What happens. */
   strike?: () => Promise<unknown>;
-  /** … and what becomes of the request after that; its connection ends otherwise. */
+  /** What becomes of the request after that; its connection is cut without it. */
   verdict?: Verdict;
-  /** Whether it strikes again, until it is taken away. */
+  /** Whether it strikes each such request until it is disarmed. */
   lasts?: boolean;
 }
 
@@ -37,7 +37,9 @@ export function startProxy(server: string): Proxy {
   let armed: { fault: Fault; struck: () => void } | undefined;
 
   function meets(text: string, when: Fault["when"]): boolean {
-    return armed?.fault.when === when && armed.fault.statement.test(text);
+    if (!armed || armed.fault.when !== when) return false;
+    const { step } = armed.fault;
+    return step === undefined || text.includes(`/* ${step} */`);
   }
 
   async function judge(text: string, when: Fault["when"]): Promise<Verdict> {

@@ -5,8 +5,8 @@ export const isWhole = Boolean(Deno.env.get("SERVICE_TEST_FAULTS"));
 
 /** What is killed, and when. */
 export interface Kill {
-  point: string;
-  statement: RegExp;
+  /** The statement at which it is killed, as the comment that it begins with names it. */
+  step: string;
   victim: "server" | "API";
   when: "asked" | "answered";
 }
@@ -18,17 +18,17 @@ const KILLS: Pick<Kill, "victim" | "when">[] = [
   { victim: "API", when: "asked" },
 ];
 
-/** Each point with each way to kill there; without much time, in turn with two of them. */
-export function kills(points: Record<string, RegExp>): Kill[] {
-  return Object.entries(points).flatMap(([point, statement], i) => {
+/** Each step with each way to kill there; without much time, in turn with two of them. */
+export function kills(steps: readonly string[]): Kill[] {
+  return steps.flatMap((step, i) => {
     const some = isWhole ? KILLS : KILLS.slice(i % 2 * 2, i % 2 * 2 + 2);
-    return some.map((kill) => ({ point, statement, ...kill }));
+    return some.map((kill) => ({ step, ...kill }));
   });
 }
 
 /** A row's name. */
-export function nameOf({ victim, when, point }: Kill): string {
-  return `${victim} killed ${when === "asked" ? "before" : "after"} ${point}`;
+export function nameOf({ victim, when, step }: Kill): string {
+  return `${victim} killed ${when === "asked" ? "before" : "after"} "${step}"`;
 }
 
 /** Which changes of a disk are tried, of as many as there are: all, or fewer and fewer. */
