@@ -5,6 +5,7 @@
  */
 
 import { writePackage } from "./package.ts";
+import { type Product, PRODUCTS } from "./products.ts";
 
 const HERE = decodeURIComponent(new URL("./", import.meta.url).pathname);
 
@@ -12,83 +13,6 @@ const HERE = decodeURIComponent(new URL("./", import.meta.url).pathname);
 export const BUILD = `${HERE}build`;
 
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
-
-/** Flags of a library that is loaded into the user's programs: hidden symbols, never unloaded. */
-const PRELOAD_FLAGS = [
-  ...["-shared", "-fPIC", "-fvisibility=hidden", "-static-libgcc"],
-  ...["-D_GNU_SOURCE=", "-include", `${HERE}glibc.h`],
-  ...["-Wl,-Bsymbolic", "-Wl,-z,nodelete", "-Wl,-z,now", "-Wl,-z,defs"],
-];
-
-/** Libraries that glibc 2.34 merged into libc: older ones have functions in them, newer ones nothing. */
-const SPLIT_GLIBC_LIBRARIES = ["-Wl,--no-as-needed", "-l:libdl.so.2", "-l:libpthread.so.0"];
-
-/** aarch64 only: atomics inline, without the constructor by which the compiler's own library chooses them. */
-const INLINE_ATOMICS = "-mno-outline-atomics";
-
-/** A native file and what it is built from. */
-export interface Product {
-  /** Paths below `ffi/`. */
-  sources: string[];
-  flags: string[];
-  /** Alternative last flags, the best first: the next ones are tried if the system lacks a library or an option. */
-  fallbacks: string[][];
-  /** Whether musl's compiler is preferred: its programs start sooner and are ten times smaller. */
-  musl?: boolean;
-}
-
-/** The products by file name. */
-export const PRODUCTS: Record<string, Product> = {
-  "service-supervisor": {
-    sources: [
-      "supervisor/descriptors.c",
-      "supervisor/ends.c",
-      "supervisor/follower.c",
-      "supervisor/main.c",
-      "supervisor/processes.c",
-      "supervisor/pump.c",
-      "supervisor/ring.c",
-      "supervisor/signals.c",
-      "supervisor/streams.c",
-      "supervisor/terminal.c",
-    ],
-    flags: ["-s"],
-    fallbacks: [["-static", "-Wl,--fatal-warnings"], []],
-    musl: true,
-  },
-  "libservice.so": {
-    sources: [
-      "activity/accounts.c",
-      "activity/busy.c",
-      "activity/collector.c",
-      "activity/durations.c",
-      "activity/overhead.c",
-      "activity/states.c",
-      "activity/symbols.c",
-      "cuda/buffers.c",
-      "cuda/device_names.c",
-      "cuda/graph_cells.c",
-      "cuda/graph_ids.c",
-      "cuda/graph_shape.c",
-      "cuda/graphs.c",
-      "cuda/injection.c",
-      "cuda/library.c",
-      "cuda/other_client.c",
-      "cuda/records.c",
-      "cuda/source.c",
-      "cuda/subscription.c",
-      "cuda/waits.c",
-      "exec.c",
-      "segment/ask.c",
-      "segment/file.c",
-      "segment/segment.c",
-      "segment/tables.c",
-      "sources.c",
-    ],
-    flags: PRELOAD_FLAGS,
-    fallbacks: [[INLINE_ATOMICS, ...SPLIT_GLIBC_LIBRARIES], SPLIT_GLIBC_LIBRARIES, []],
-  },
-};
 
 /** Architectures of the published package. */
 export const ARCHITECTURES = ["x86_64", "aarch64"];
@@ -162,7 +86,9 @@ export function newestSource(folder = HERE): number {
   for (const { name, isDirectory } of Deno.readDirSync(folder)) {
     const path = `${folder}${name}`;
     if (isDirectory && path !== BUILD) newest = Math.max(newest, newestSource(`${path}/`));
-    else if (/\.[ch]$|^build\.ts$/.test(name)) newest = Math.max(newest, modifiedMs(path));
+    else if (/\.[ch]$|^(build|products)\.ts$/.test(name)) {
+      newest = Math.max(newest, modifiedMs(path));
+    }
   }
   return newest;
 }

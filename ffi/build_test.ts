@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../tests/temporary_directory.ts";
-import {
-  ARCHITECTURES,
-  compile,
-  compilerFor,
-  newestSource,
-  type Product,
-  PRODUCTS,
-} from "./build.ts";
+import { ARCHITECTURES, compile, compilerFor, newestSource } from "./build.ts";
+import { type Product, PRODUCTS } from "./products.ts";
 import { run } from "../tests/command.ts";
 
 /** The oldest glibc that the library must load with. */

@@ -1,18 +1,19 @@
 /** What a kernel's record costs in the collector, and what it keeps of a hundred million of them. */
 
-import { compilerFor, PRODUCTS } from "../../ffi/build.ts";
+import { compilerFor } from "../../ffi/build.ts";
+import { PRODUCTS } from "../../ffi/products.ts";
 import { command } from "../command.ts";
 import { runScenario } from "../doubles/cuda/harness.ts";
 import type { Row } from "./row.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 const FFI = new URL("../../ffi/", import.meta.url).pathname;
-/** The collector, but for what meets the driver. */
+/** The sources of the collector that need no driver. */
 const PARTS = PRODUCTS["libservice.so"]!.sources.filter((path) =>
   !/^(exec|sources|segment\/ask|activity\/(collector|states)|cuda\/(injection|library|other|source|sub))/
     .test(path)
 );
-/** As `ffi/build.ts` compiles it. */
+/** As the product is compiled. */
 const FLAGS = ["-O2", "-g", "-std=gnu11", "-fvisibility=hidden"];
 
 interface Figures {

@@ -1,6 +1,6 @@
 /** Compiles the fakes and the workload, once for each run of the tests. */
 
-import { PRODUCTS } from "../../../ffi/build.ts";
+import { PRODUCTS } from "../../../ffi/products.ts";
 import { command } from "../../command.ts";
 
 const FFI = new URL("../../../ffi/", import.meta.url).pathname;
