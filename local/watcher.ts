@@ -8,7 +8,7 @@ import { createClock } from "./base/clock.ts";
 import { guardProcess } from "./base/guard.ts";
 import { errorText, log } from "./base/log.ts";
 import type { ExitStatus } from "./sources/console/exit.ts";
-import { createConsoleReader } from "./sources/console/reader.ts";
+import { createConsoleReader } from "./sources/console/ring.ts";
 import type { ConsoleReader } from "./sources/console/source.ts";
 import { openListener } from "./serve/listener.ts";
 import { readPlan } from "./plan.ts";

@@ -7,11 +7,6 @@ import { temporaryDirectory } from "./temporary_directory.ts";
 const TOPS = ["core", "local", "edge", "ffi"];
 const FILES = (await Promise.all(TOPS.map((top) => readSources(top)))).flat();
 
-/** Circles that are to go. */
-const PENDING_CIRCLES = [
-  "local/sources/console/levels.ts",
-];
-
 Deno.test("files import only what their rooms allow", () => {
   const found = violations(FILES).map(({ path, imported }) => `${path} -> ${imported}`);
   assert.deepEqual(found, []);
@@ -24,10 +19,7 @@ Deno.test("every room has files", () => {
 });
 
 Deno.test("no files import each other in a circle", () => {
-  const found = circles(FILES).filter((circle) =>
-    !circle.some((path) => PENDING_CIRCLES.includes(path))
-  );
-  assert.deepEqual(found, []);
+  assert.deepEqual(circles(FILES), []);
 });
 
 /** Imports that are wrong wherever they stand, for each top-level folder, by file type. */

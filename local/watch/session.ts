@@ -5,7 +5,7 @@ import denoJson from "../../deno.json" with { type: "json" };
 import { createCaptureStateSource } from "../sources/capture_state.ts";
 import { log } from "../base/log.ts";
 import { createActivitySource } from "../sources/activity/source.ts";
-import { type ConsoleReader, consoleSource } from "../sources/console/source.ts";
+import { type ConsoleReader, createConsoleSource } from "../sources/console/source.ts";
 import { readKey } from "../base/key.ts";
 import { createHostSource } from "../sources/proc/host.ts";
 import { containerId, instanceTags } from "./instance_tags.ts";
@@ -107,7 +107,7 @@ function watch(options: SessionOptions, held: DisposableStack): Watcher {
           start_seconds,
         })
       ),
-      ...(options.console ? [consoleSource(options.console, { now_ns, oomKills })] : []),
+      ...(options.console ? [createConsoleSource(options.console, { now_ns, oomKills })] : []),
       createProfilerCostSource(),
     ],
     listener,

@@ -211,7 +211,7 @@ for i in range(1, 61):
     const reader = new RingReader(file);
     const texts = reader.read().map(({ bytes }) => new TextDecoder().decode(bytes));
     const size = texts.reduce((sum, { length }) => sum + length, 0);
-    const end = reader.lost + size;
+    const end = reader.lost_bytes + size;
     // Nothing in between was lost but in a flood, so each must stand at its own place of a line.
     for (const text of texts) {
       const first = line.indexOf(text[0]!);
@@ -233,7 +233,7 @@ test("the ring has all that a reader took in time, and counts what it did not", 
     assert.equal(reader.read().length, 0);
     return {
       chunks,
-      lost: reader.lost,
+      lost: reader.lost_bytes,
       size: chunks.reduce((n, { bytes }) => n + bytes.length, 0),
     };
   };

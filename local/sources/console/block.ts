@@ -1,4 +1,4 @@
-/** What recognisers make of lines: blocks that take further lines until they end in a finding. */
+/** Blocks: lines that belong together and make one finding. A recogniser opens one on its first line. */
 
 import type { ErrorEntry } from "@service/core";
 
@@ -12,10 +12,10 @@ export interface Finding {
   pid?: string;
 }
 
-/** What a block did with a line: took it, took it as its last, let it pass, or had ended before it. */
+/** Answer to a line: took it, took it as the last, left it to others but goes on, or has ended before it. */
 export type Answer = "took" | "completed" | "passed" | "ended";
 
-/** What a line is besides its text. */
+/** Properties of a line besides its text. */
 export interface LineContext {
   /** Whether it is a log record of its own. */
   isLog: boolean;
@@ -29,14 +29,14 @@ export interface LineContext {
 export interface Block {
   /** Offers the next line of its process. */
   take(text: string, context: LineContext): Answer;
-  /** What the lines say, once there are no more; `null` where they turned out to say nothing. */
+  /** The finding of the lines so far; `null` where they are none after all. */
   finding(): Finding | null;
 }
 
-/** Characters of one block that are held; further ones are only counted. */
+/** Most characters of one block that are kept; further ones are only counted. */
 const MAX_BLOCK_LENGTH = 65_536;
 
-/** Lines that grow up to a limit. */
+/** Lines up to a limit. */
 export class Lines {
   #lines: string[] = [];
   #length = 0;
@@ -56,19 +56,19 @@ export class Lines {
     }
   }
 
-  /** How many lines are held. */
+  /** Number of lines kept. */
   get count(): number {
     return this.#lines.length;
   }
 
-  /** The lines as one text, blank ones at its end left out. */
+  /** The lines as one text, without blank lines at its end. */
   get text(): string {
     const text = this.#lines.join("\n").trimEnd();
     return this.#more > 0 ? `${text}\n… (${this.#more} more characters)` : text;
   }
 }
 
-/** A block described by which lines it takes. */
+/** A block described by patterns of its lines. */
 export interface SimpleBlockOptions {
   level?: Finding["level"];
   message: string;
@@ -77,23 +77,23 @@ export interface SimpleBlockOptions {
   pid?: string;
   /** Lines that belong to it. */
   takes: RegExp;
-  /** A line that is its last. */
+  /** The last line. */
   last?: RegExp;
-  /** The message, where a later line has it in its first group. */
-  says?: RegExp;
+  /** A later line whose first group is the message. */
+  laterMessage?: RegExp;
 }
 
-/** A block that takes the lines which match, and whose exception is all its lines where it has several. */
+/** A block of matching lines; its exception is all of them where there are several. */
 export function simpleBlock(options: SimpleBlockOptions): Block {
-  const { level = "error", first, pid, takes, last, says } = options;
+  const { level = "error", first, pid, takes, last, laterMessage } = options;
   let message = options.message;
   const lines = new Lines(first);
   return {
     take(text) {
-      const said = says?.exec(text)?.[1];
-      if (said) message = said;
+      const later = laterMessage?.exec(text)?.[1];
+      if (later) message = later;
       const isLast = last?.test(text);
-      if (!said && !isLast && !takes.test(text)) return "ended";
+      if (!later && !isLast && !takes.test(text)) return "ended";
       lines.push(text);
       return isLast ? "completed" : "took";
     },

@@ -1,4 +1,4 @@
-/** The console of the workload, read for its warnings and errors. */
+/** The console: finds warnings and errors in the bytes that the workload writes. */
 
 import type { ErrorEntry, Tags } from "@service/core";
 import { Assembler } from "./assembler.ts";
@@ -10,43 +10,46 @@ import { Tail } from "./tail.ts";
 import { plainText } from "./text.ts";
 import { redactText } from "../../base/redact.ts";
 
-/** Where bytes were written: the terminal, standard output, standard error. */
+/** The stream of a write: 0 the terminal, 1 standard output, 2 standard error. */
 export type StreamNumber = 0 | 1 | 2;
 
-/** Bytes that the workload wrote at one time. */
+/** Bytes of one write. */
 export interface ConsoleChunk {
   stream: StreamNumber;
   time_ns: bigint;
   bytes: Uint8Array;
 }
 
-/** What becomes of what is found. */
+/** Where entries go, and the clock. */
 export interface ConsoleOptions {
   report: (entry: ErrorEntry) => void;
   now_ns: () => bigint;
 }
 
-/** A console that is being read. */
+/** A console that is read as it is written. */
 export interface Console {
   /** Takes the next bytes; they may end anywhere. */
   write(chunk: ConsoleChunk): void;
-  /** Once a tick: reports what has got no more lines for a second, and the repeats. */
+  /** Called once a tick: reports the repeats, and what got no further line for a second. */
   idle(now_ns: bigint): void;
-  /** The workload has ended: reports what is open, and how it ended unless it ended well. */
+  /** Called at the end: reports what is open, and how the workload ended unless it succeeded. */
   end(status: ExitStatus, now_ns: bigint): void;
-  /** So many bytes were overwritten before they were read: said once, counted in {@linkcode lost_bytes}. */
+  /** Called where bytes were overwritten before they were read: the first time is reported, all are counted. */
   lost(bytes: number): void;
-  /** Bytes that were lost so far. */
+  /** Bytes lost so far. */
   readonly lost_bytes: number;
 }
 
-/** Characters of a message or an exception that are reported. */
+/** Most characters of a message or an exception that are reported. */
 export const MAX_TEXT_LENGTH = 16_384;
 
-/** How long a traceback may pause. */
-const PATIENCE_NS = 1_000_000_000n;
+/** Longest pause within a traceback. */
+const MAX_PAUSE_NS = 1_000_000_000n;
 
 const NAMES = ["terminal", "stdout", "stderr"] as const;
+
+/** The streams whose last lines go with a failure, the first one that has any. */
+const LAST_LINES_OF: readonly StreamNumber[] = [2, 0, 1];
 
 /** A console that reports the warnings and errors written to it. */
 export function createConsole({ report, now_ns }: ConsoleOptions): Console {
@@ -60,7 +63,8 @@ export function createConsole({ report, now_ns }: ConsoleOptions): Console {
 
   function add(entry: Omit<ErrorEntry, "tags">, tags: Tags): void {
     const { level, log_ns } = entry;
-    const [message, exception] = [shown(entry.message), shown(entry.exception)];
+    const message = published(entry.message);
+    const exception = published(entry.exception);
     repeats.add({ level, message, exception, log_ns, tags });
   }
 
@@ -69,15 +73,13 @@ export function createConsole({ report, now_ns }: ConsoleOptions): Console {
       streams[stream]!.write(bytes, time_ns);
     },
     idle(now_ns) {
-      for (const stream of streams) stream.close(now_ns - PATIENCE_NS);
+      for (const stream of streams) stream.close(now_ns - MAX_PAUSE_NS);
       repeats.flush();
     },
     end(status, now_ns) {
       for (const stream of streams) stream.end();
-      const said = [2, 0, 1].map((number) => streams[number]!.lastLines).find((text) =>
-        text !== ""
-      );
-      const exit = exitEntry(status, said ?? "");
+      const lastLines = LAST_LINES_OF.map((number) => streams[number]!.lastLines);
+      const exit = exitEntry(status, lastLines.find((text) => text !== "") ?? "");
       if (exit) add({ ...exit, log_ns: now_ns }, exit.tags ?? {});
       repeats.flush();
     },
@@ -96,8 +98,8 @@ export function createConsole({ report, now_ns }: ConsoleOptions): Console {
 }
 
 /** One stream of the console. */
-function createStream(found: (finding: Finding, log_ns: bigint) => void) {
-  const assembler = new Assembler(found);
+function createStream(report: (finding: Finding, log_ns: bigint) => void) {
+  const assembler = new Assembler(report);
   const tail = new Tail();
   let now_ns = 0n;
   const lines = new LineSplitter({
@@ -124,8 +126,8 @@ function createStream(found: (finding: Finding, log_ns: bigint) => void) {
   };
 }
 
-/** The text without secrets, and not too long. */
-function shown(text: string): string {
+/** The text as it is published: without secrets, and not too long. */
+function published(text: string): string {
   const safe = redactText(text);
   if (safe.length <= MAX_TEXT_LENGTH) return safe;
   // Never half of a surrogate pair.

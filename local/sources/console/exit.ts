@@ -1,4 +1,4 @@
-/** How the workload ended, as an error where it did not end well. */
+/** The exit of the workload, as an error unless it succeeded. */
 
 import type { ErrorEntry, Tags } from "@service/core";
 
@@ -7,7 +7,7 @@ export interface ExitStatus {
   code: number;
   /** The signal that ended it, such as `SIGSEGV`, or `null`. */
   signal: string | null;
-  /** Processes of this machine that the out-of-memory killer ended in the meantime, where known. */
+  /** Processes of this machine that the out-of-memory killer ended during the run, where known. */
   oom_kills?: number;
 }
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { createConsole } from "./console.ts";
+import { parseLog } from "./levels.ts";
+import { FORMATS } from "./log_formats.ts";
 
 /** Lines in the formats that engines document, and what each is: level, message, process. */
 const LINES: [line: string, ...expected: (string | undefined)[]][] = [
@@ -158,6 +160,14 @@ const LINES: [line: string, ...expected: (string | undefined)[]][] = [
   ["The default is fatal to nobody"],
   ["val_error=0.3 killed=0"],
 ];
+
+Deno.test("the example of each format is taken by its row, and by no earlier one", () => {
+  for (const { name, pattern, example } of FORMATS) {
+    const first = FORMATS.find((format) => format.pattern.test(example));
+    assert.equal(first?.name, name, `${pattern}`);
+    assert.match(parseLog(example)!.message, /out of space$/);
+  }
+});
 
 Deno.test("each line in a documented format is what its level says", () => {
   for (const [line, ...expected] of LINES) {

@@ -2,27 +2,27 @@
 
 import { findCandidate } from "./scan.ts";
 
-/** Bytes of a line that are kept; the rest is passed over. */
+/** Most bytes of a line that are kept; the rest is skipped. */
 export const MAX_LINE_BYTES = 65_536;
 
 const NEWLINE = 10;
 const RETURN = 13;
 
-/** What reads the lines of one stream. */
+/** The receiver of the lines of one stream. */
 export interface LineReader {
-  /** Whether every line matters now, not only those with a candidate. */
+  /** Whether every line is wanted now, not only those with a needle of a recogniser. */
   needsAll(): boolean;
-  /** A line, without what ends it; never longer than {@linkcode MAX_LINE_BYTES}. */
+  /** Receives a line without its end; never longer than {@linkcode MAX_LINE_BYTES}. */
   line(bytes: Uint8Array): void;
 }
 
-/** Cuts the chunks of one stream into lines; holds at most one unfinished line. */
+/** Cuts the chunks of one stream into lines; keeps at most one unfinished line. */
 export class LineSplitter {
   #reader: LineReader;
   #held = new Uint8Array(256);
   #size = 0;
 
-  /** A splitter that hands lines to `reader`. */
+  /** A splitter that passes lines to `reader`. */
   constructor(reader: LineReader) {
     this.#reader = reader;
   }
@@ -36,15 +36,15 @@ export class LineSplitter {
     this.#hold(bytes.subarray(end));
   }
 
-  /** The unfinished line is a line: the stream has ended. */
+  /** Passes on the unfinished line: the stream has ended. */
   end(): void {
     if (this.#size > 0) this.#flush();
   }
 
-  /** Ends the held line with the first of `bytes`: index of the rest, or -1 while it goes on. */
+  /** Completes the kept line with the first of `bytes`; index of the rest, or -1 where it is still unfinished. */
   #finish(bytes: Uint8Array): number {
     if (this.#size === 0 || bytes.length === 0) return 0;
-    // A return at its end has waited for what follows it.
+    // A return at its end is a break of its own unless a newline follows.
     const overwritten = this.#held[this.#size - 1] === RETURN;
     if (overwritten && bytes[0] !== NEWLINE && bytes[0] !== RETURN) {
       this.#flush();
@@ -73,7 +73,7 @@ export class LineSplitter {
     }
   }
 
-  /** A line that came in pieces. */
+  /** Passes on the line that came in pieces. */
   #flush(): void {
     let size = this.#size;
     while (size > 0 && this.#held[size - 1] === RETURN) size--;
@@ -82,7 +82,7 @@ export class LineSplitter {
     this.#offer(line);
   }
 
-  /** Asks the line itself, so that how the bytes were cut into chunks makes no difference. */
+  /** Decides by the line alone, so that how the bytes were cut into chunks makes no difference. */
   #offer(line: Uint8Array): void {
     if (this.#reader.needsAll() || findCandidate(line, 0, line.length) >= 0) {
       this.#reader.line(line);
@@ -98,7 +98,7 @@ export class LineSplitter {
     }
     this.#held.set(kept, this.#size);
     this.#size += kept.length;
-    // What is past the limit is gone, but not that the line may have ended.
+    // Bytes beyond the limit are dropped, but not a return, which may end the line.
     if (kept.length < bytes.length && bytes.at(-1) === RETURN) {
       this.#size = Math.min(this.#size, MAX_LINE_BYTES);
       this.#held[this.#size++] = RETURN;
@@ -113,21 +113,21 @@ function findBreak(bytes: Uint8Array, from: number, end: number): number {
   return at;
 }
 
-/** Index after the break at `at` (returns and a newline are one), or -1 while it may go on. */
+/** Index after the break at `at` (returns and a newline are one break), or -1 where it may continue. */
 function afterBreak(bytes: Uint8Array, at: number, end: number): number {
   while (at < end && bytes[at] === RETURN) at++;
   if (at >= end) return end < bytes.length ? end : -1;
   return bytes[at] === NEWLINE ? at + 1 : at;
 }
 
-/** Index of the first byte of the line that the byte at `at` is in, not before `from`. */
+/** Index of the first byte of the line around `at`, not before `from`. */
 function startOfLine(bytes: Uint8Array, from: number, at: number): number {
   // A needle may start with the newline before its line, so the byte itself is no break.
   while (at > from && bytes[at - 1] !== NEWLINE && bytes[at - 1] !== RETURN) at--;
   return at;
 }
 
-/** Index after the last break that is certain to be one. */
+/** Index after the last break that is complete. */
 function endOfLines(bytes: Uint8Array, from: number): number {
   let at = bytes.length;
   while (at > from && bytes[at - 1] === RETURN) at--;

@@ -1,8 +1,8 @@
-/** The mark before a line that says which of several processes wrote it. */
+/** Prefixes of lines: marks that tell which of several processes wrote a line. */
 
 /** A line without its mark. */
 export interface Prefixed {
-  /** The mark, which tells the processes apart; empty when there is none. */
+  /** The mark, the same for all lines of a process; empty where there is none. */
   mark: string;
   pid?: string;
   text: string;
@@ -12,7 +12,7 @@ export interface Prefixed {
 const MARK =
   /^(?:\((?<name>[\w.:/ -]{1,80}?) ?pid=(?<pid>\d+)(?:, [^()]{1,80})?\)|\[(?:rank|default|RANK )\d+\]:|\[\d+\]:(?=.)|\[\d+,\d+\](?:<\w+>)?:|\[(?:rank|RANK ?)\d+\])[ \t]?/;
 
-/** The line's mark and its text; several marks in a row are one. */
+/** The line's mark and its text; several marks in a row count as one. */
 export function splitPrefix(line: string): Prefixed {
   let mark = "";
   let pid: string | undefined;

@@ -1,6 +1,29 @@
-/** Reader of the console ring that the supervisor writes; `ffi/supervisor/ring.h` describes it. */
+/** The console ring, which the supervisor writes as `ffi/supervisor/ring.h` describes, read from its file. */
 
 import type { ConsoleChunk, StreamNumber } from "./console.ts";
+import type { ExitStatus } from "./exit.ts";
+import type { ConsoleReader } from "./source.ts";
+
+/**
+ * A reader of the ring in `file`; `status` answers how the workload ended, once it has.
+ *
+ * @throws {TypeError} If the file is not a ring.
+ */
+export function createConsoleReader(
+  file: Deno.FsFile,
+  status: () => ExitStatus | null,
+): ConsoleReader {
+  const ring = new RingReader(file);
+  let lost_bytes = 0;
+  return {
+    status,
+    read(console) {
+      for (const chunk of ring.read()) console.write(chunk);
+      if (ring.lost_bytes > lost_bytes) console.lost(ring.lost_bytes - lost_bytes);
+      lost_bytes = ring.lost_bytes;
+    },
+  };
+}
 
 const MAGIC = "svcring\0";
 const VERSION = 1;
@@ -8,13 +31,14 @@ const HEADER_BYTES = 40;
 const DATA_AT = 4_096;
 const RECORD_BYTES = 24;
 
-/** A ring behind an open file; the writer may go on, or die, meanwhile. */
+/** A ring in an open file; its writer may write, or die, while it is read. */
 export class RingReader {
   readonly #file: Deno.FsFile;
   readonly #capacity: number;
   #position = 0;
-  #seen = 0;
-  #lost = 0;
+  /** Payload bytes written before the next record, as far as records were read. */
+  #read_bytes = 0;
+  #lost_bytes = 0;
 
   /**
    * A reader from the oldest record on.
@@ -31,27 +55,25 @@ export class RingReader {
     this.#capacity = header.getUint32(12, true);
   }
 
-  /** Bytes that were overwritten, or passed over, before they were read. */
-  get lost(): number {
-    return this.#lost;
+  /** Bytes that were overwritten, or skipped by the writer, before they were read. */
+  get lost_bytes(): number {
+    return this.#lost_bytes;
   }
 
-  /** What was written since the last reading. */
+  /** The chunks written since the last reading. */
   read(): ConsoleChunk[] {
-    const { oldest, end } = this.#header();
+    const { oldest, end } = this.#positions();
     const from = Math.max(this.#position, oldest);
     const copy = this.#span(from, end);
-    // What the writer gave up while it was copied may be torn.
-    const header = this.#header();
-    const whole = Math.max(from, header.oldest);
+    // Records that the writer overwrote during the copy may be torn; those from `oldest` on are not.
+    const intact = Math.max(from, this.#positions().oldest);
     const chunks: ConsoleChunk[] = [];
     const view = new DataView(copy.buffer);
-    // Records torn at the front are left out; the next whole one starts at `oldest`.
-    for (let at = whole - from; at < copy.length;) {
+    for (let at = intact - from; at < copy.length;) {
       const length = view.getUint32(at, true);
-      const before = Number(view.getBigUint64(at + 16, true));
-      this.#lost += before - this.#seen;
-      this.#seen = before + length;
+      const before_bytes = Number(view.getBigUint64(at + 16, true));
+      this.#lost_bytes += before_bytes - this.#read_bytes;
+      this.#read_bytes = before_bytes + length;
       const stream = view.getUint32(at + 4, true);
       if (isStream(stream)) {
         chunks.push({
@@ -62,12 +84,12 @@ export class RingReader {
       }
       at += (RECORD_BYTES + length + 7) & ~7;
     }
-    this.#position = Math.max(end, whole);
+    this.#position = Math.max(end, intact);
     return chunks;
   }
 
-  /** Positions of the oldest whole record and of the end, read until both are surely of one piece. */
-  #header(): { oldest: number; end: number } {
+  /** Positions of the oldest record and of the end, read again until two readings agree. */
+  #positions(): { oldest: number; end: number } {
     let before = "";
     while (true) {
       const bytes = this.#bytes(0, HEADER_BYTES);
@@ -95,10 +117,10 @@ export class RingReader {
   #bytes(at: number, length: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(length);
     this.#file.seekSync(at, Deno.SeekMode.Start);
-    for (let got = 0; got < length;) {
-      const more = this.#file.readSync(bytes.subarray(got));
-      if (more === null) throw new TypeError("Cannot read the console: the ring ends early");
-      got += more;
+    for (let done = 0; done < length;) {
+      const read = this.#file.readSync(bytes.subarray(done));
+      if (read === null) throw new TypeError("Cannot read the console: the ring ends early");
+      done += read;
     }
     return bytes;
   }

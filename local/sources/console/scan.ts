@@ -1,8 +1,8 @@
-/** Needles of all recognisers, found in raw bytes without decoding them. */
+/** The scan: finds needles of all recognisers in raw bytes, without decoding them. */
 
 /**
- * Index of the first byte in `[from, end)` where a needle ends its first four letters, or -1. Blind to
- * case and to a few punctuation marks: what it finds is worth decoding, what it passes over is not.
+ * Index of the first byte in `[from, end)` where the four letters of a needle end, or -1. It ignores
+ * case and mixes up a few punctuation marks: a line that it finds may be an error, others are not.
  */
 export function findCandidate(bytes: Uint8Array, from: number, end: number): number {
   if (from + 1 < end && STARTS.includes(bytes[from]!) && isMonth(bytes[from + 1]!)) return from;
@@ -44,7 +44,7 @@ const NEEDLE_TEXTS = [
     "xid ",
     "sigq",
   ],
-  // Where Python and Node say that code is wrong: `", line 1`, `node:internal/…`, `main.mjs:12`.
+  // Places of errors in Python and Node: `", line 1`, `node:internal/…`, `main.mjs:12`.
   '", l',
   ...["in", "as", "ev", "fs", "ne", "st", "ch", "bu", "ht", "_h", "dg", "zl", "re", "ur"]
     .map((module) => `e:${module}`),
@@ -60,10 +60,10 @@ const NEEDLE_TEXTS = [
   ),
 ];
 
-/** By the letters that end at a position: how far the next end of a needle is at least. */
+/** Least distance to the end of the next needle, by the three letters that end at a position. */
 const SHIFTS = new Uint8Array(32 ** 3).fill(2);
 
-/** The needles' letters, folded. */
+/** Whether four letters are a needle, by their lower five bits. */
 const NEEDLES = new Uint8Array(32 ** 4);
 
 for (const needle of NEEDLE_TEXTS) {

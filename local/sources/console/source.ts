@@ -1,4 +1,4 @@
-/** The console as a source: its findings go to the recorder of the tick that reads them. */
+/** The source of console errors: it follows the console and records its warnings and errors. */
 
 import type { ErrorEntry } from "@service/core";
 import { type Console, createConsole } from "./console.ts";
@@ -8,91 +8,104 @@ import type { Source } from "../source.ts";
 
 /** Where the console's bytes come from. */
 export interface ConsoleReader {
-  /** Hands on what was written since the last call. */
+  /** Passes on what was written since the last call. */
   read(console: Pick<Console, "write" | "lost">): void;
   /** How the workload ended, or `null` while it runs. */
   status(): ExitStatus | null;
 }
 
-/** How long the console is left alone where nothing is written, where little is, and where much is. */
+/** Pauses between two readings, by how much the last one found: nothing, little, much. */
 const LONG_PAUSE_MS = 400;
 const PAUSE_MS = 100;
 const SHORT_PAUSE_MS = 5;
 
-/** Bytes at one reading that are much: the supervisor holds a mebibyte. */
+/** Bytes of one reading that are much: the supervisor's ring holds a mebibyte. */
 const MUCH_BYTES = 65_536;
 
-/** What the source asks for besides the bytes. */
+/** What the source needs besides the bytes. */
 export interface ConsoleSourceOptions {
   now_ns: () => bigint;
-  /** The machine's count of processes that ran out of memory, or `null`. */
+  /** Processes of this machine that ran out of memory so far, or `null` where that is not known. */
   oomKills: () => number | null;
 }
 
-/** A source that reads the console all the time, until it is settled, and records what is found. */
-export function consoleSource(
-  reader: ConsoleReader,
-  { now_ns, oomKills }: ConsoleSourceOptions,
-): Source {
-  const kills = oomKills();
-  let found: ErrorEntry[] = [];
-  let told_bytes = 0;
-  let ended = false;
-  const console = createConsole({ report: (entry) => found.push(entry), now_ns });
-  function killed(): Pick<ExitStatus, "oom_kills"> {
-    const now = kills === null ? null : oomKills();
-    return now === null ? {} : { oom_kills: now - kills! };
-  }
-  let timer: ReturnType<typeof setTimeout>;
-  let fault: unknown;
+/** A source that follows the console until it is settled. */
+export function createConsoleSource(reader: ConsoleReader, options: ConsoleSourceOptions): Source {
+  return new ConsoleSource(reader, options);
+}
 
-  /** Reads what there is; how many bytes it was. */
-  function read(): number {
-    let bytes = 0;
-    reader.read({
-      write(chunk) {
-        bytes += chunk.bytes.length;
-        console.write(chunk);
-      },
-      lost: (bytes) => console.lost(bytes),
-    });
-    return bytes;
+class ConsoleSource implements Source {
+  readonly #reader: ConsoleReader;
+  readonly #options: ConsoleSourceOptions;
+  readonly #console: Console;
+  readonly #oomKillsAtStart: number | null;
+  #entries: ErrorEntry[] = [];
+  #recorded_lost_bytes = 0;
+  #hasEnded = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #fault: unknown;
+
+  constructor(reader: ConsoleReader, options: ConsoleSourceOptions) {
+    this.#reader = reader;
+    this.#options = options;
+    this.#oomKillsAtStart = options.oomKills();
+    const { now_ns } = options;
+    this.#console = createConsole({ report: (entry) => this.#entries.push(entry), now_ns });
+    this.#follow(0);
   }
 
-  function follow(pause_ms: number): void {
-    timer = setTimeout(() => {
+  sample(recorder: Recorder): void {
+    if (this.#fault !== undefined) throw this.#fault;
+    // The status first: all that the workload wrote before its end is then read before the end is reported.
+    const status = this.#reader.status();
+    this.#read();
+    if (status && !this.#hasEnded) {
+      this.#console.end({ ...status, ...this.#oomKills() }, this.#options.now_ns());
+    } else this.#console.idle(recorder.now_ns);
+    this.#hasEnded ||= status !== null;
+    for (const entry of this.#entries.splice(0)) recorder.error(entry);
+    const { lost_bytes } = this.#console;
+    recorder.counter("profiler_lost_console_bytes", {}, lost_bytes - this.#recorded_lost_bytes);
+    this.#recorded_lost_bytes = lost_bytes;
+  }
+
+  settle(): Promise<void> {
+    clearTimeout(this.#timer);
+    return Promise.resolve();
+  }
+
+  #follow(pause_ms: number): void {
+    this.#timer = setTimeout(() => {
       try {
-        follow(pauseAfter(read()));
+        this.#follow(pauseAfter(this.#read()));
       } catch (error) {
-        fault = error;
+        this.#fault = error;
       }
     }, pause_ms);
   }
-  follow(0);
 
-  return {
-    sample(recorder: Recorder) {
-      if (fault !== undefined) throw fault;
-      // What is written before the end is known may come after the last read.
-      const status = reader.status();
-      read();
-      if (status && !ended) console.end({ ...status, ...killed() }, now_ns());
-      else console.idle(recorder.now_ns);
-      ended ||= status !== null;
-      for (const entry of found) recorder.error(entry);
-      found = [];
-      recorder.counter("profiler_lost_console_bytes", {}, console.lost_bytes - told_bytes);
-      told_bytes = console.lost_bytes;
-    },
-    settle() {
-      clearTimeout(timer);
-      return Promise.resolve();
-    },
-  };
+  /** Reads what was written, and returns its size in bytes. */
+  #read(): number {
+    let size_bytes = 0;
+    this.#reader.read({
+      write: (chunk) => {
+        size_bytes += chunk.bytes.length;
+        this.#console.write(chunk);
+      },
+      lost: (bytes) => this.#console.lost(bytes),
+    });
+    return size_bytes;
+  }
+
+  #oomKills(): Pick<ExitStatus, "oom_kills"> {
+    const before = this.#oomKillsAtStart;
+    const now = before === null ? null : this.#options.oomKills();
+    return before === null || now === null ? {} : { oom_kills: now - before };
+  }
 }
 
-/** Each look costs processor time, whether there is something to see or not. */
-function pauseAfter(bytes: number): number {
-  if (bytes === 0) return LONG_PAUSE_MS;
-  return bytes > MUCH_BYTES ? SHORT_PAUSE_MS : PAUSE_MS;
+/** Each reading costs processor time, whether it finds something or not. */
+function pauseAfter(size_bytes: number): number {
+  if (size_bytes === 0) return LONG_PAUSE_MS;
+  return size_bytes > MUCH_BYTES ? SHORT_PAUSE_MS : PAUSE_MS;
 }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import type { Console } from "./console.ts";
 import type { ExitStatus } from "./exit.ts";
-import { consoleSource } from "./source.ts";
+import { createConsoleSource } from "./source.ts";
 import { Recorder } from "../recorder.ts";
 
 Deno.test("what the console says is in the window of the tick that reads it, at its own time", async () => {
   let status: ExitStatus | null = null;
   let next = (_: Pick<Console, "write" | "lost">) => {};
-  const source = consoleSource(
+  const source = createConsoleSource(
     { read: (console) => next(console), status: () => status },
     { now_ns: () => 50n, oomKills: () => null },
   );
@@ -41,7 +41,7 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
 Deno.test("a kill is told with what the kernel counted in the meantime", async () => {
   let kills = 4;
   const status = { code: 137, signal: "SIGKILL" };
-  const source = consoleSource(
+  const source = createConsoleSource(
     { read: () => {}, status: () => status },
     { now_ns: () => 50n, oomKills: () => kills },
   );
@@ -59,7 +59,7 @@ Deno.test("the console is read between the ticks, and at once again where much w
   const chunk = { stream: 1 as const, time_ns: 1n, bytes: new Uint8Array(1e6) };
   const read = Promise.withResolvers<void>();
   let reads = 0;
-  const source = consoleSource({
+  const source = createConsoleSource({
     read(console) {
       console.write(chunk);
       if (++reads === 3) read.resolve();

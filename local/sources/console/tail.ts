@@ -1,4 +1,4 @@
-/** The last bytes of a stream, for what the workload said before it ended. */
+/** The tail of a stream: the last lines before the workload ended. */
 
 import { plainText } from "./text.ts";
 
@@ -24,12 +24,12 @@ export class Tail {
     }
   }
 
-  /** The last lines as a reader saw them: of a line that was overwritten only what came last. */
+  /** The last lines as a terminal shows them: of a line that was overwritten only the last version. */
   get text(): string {
-    const whole = this.#bytes.length < MAX_BYTES
+    const wholeLines = this.#bytes.length < MAX_BYTES
       ? this.#bytes
-      : this.#bytes.subarray(this.#bytes.indexOf(10) + 1);
-    return split(whole, NEWLINE).slice(-MAX_LINES - 1)
+      : this.#bytes.subarray(this.#bytes.indexOf(NEWLINE) + 1);
+    return split(wholeLines, NEWLINE).slice(-MAX_LINES - 1)
       .map((line) => split(line, RETURN).findLast((part) => part.length > 0) ?? new Uint8Array(0))
       .map((line) => plainText(line) ?? "")
       .join("\n").replace(/^\s*\n/, "").trimEnd();

@@ -1,4 +1,4 @@
-/** The text of a console line as a reader sees it: without colours, controls and progress bars. */
+/** The plain text of a console line: without colours, control characters and progress bars. */
 
 const decoder = new TextDecoder();
 
@@ -6,8 +6,8 @@ const decoder = new TextDecoder();
 export function plainText(line: Uint8Array): string | null {
   const raw = decoder.decode(line);
   const text = raw.replace(ANSI, "").replace(CONTROLS, "");
-  const said = text.replace(BAR, "");
-  return said === "" && text !== "" ? null : said.trimEnd();
+  const rest = text.replace(BAR, "");
+  return rest === "" && text !== "" ? null : rest.trimEnd();
 }
 
 /** CSI, OSC and two-byte escape sequences. */
@@ -18,5 +18,5 @@ const ANSI =
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
-/** A tqdm bar, which a log line on the same line follows without a break. */
+/** A tqdm bar; a log line may follow it on the same line. */
 const BAR = /^[^|]{0,200}?\d{1,3}%\|[^|]{0,500}\| [^[\]]{0,100}\[[^\]]{0,100}\]/;

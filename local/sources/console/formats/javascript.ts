@@ -4,13 +4,13 @@ import { type Block, Lines, simpleBlock } from "../block.ts";
 
 const NAMED = /^(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?(?:: .*)?$/;
 const DENO = /^error: (Uncaught .*)$/;
-/** Where an uncaught error was thrown, as Node says it before the source line. */
+/** The place of an uncaught error, which Node prints before the source line. */
 const PLACE = /^(?:node:[\w/.-]+|(?:file:\/\/)?\/.+\.[cm]?[jt]sx?):\d+$/;
 const STACK =
   /^(?:\s+(?:at |\[|\^|.*[{}]$|\w+: )|[\]}]+,?$|Node\.js v|Caused by: |Require stack:$|- [/.]|$)/;
 
-/** Words of the program before an error, as `console.error("Cannot load:", error)` writes them. */
-const SAID = /[^\w$.](?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?: ./;
+/** An error behind words of the program, as `console.error("Cannot load:", error)` prints it. */
+const ANNOUNCED = /[^\w$.](?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?: ./;
 
 const DIED = /^Node\.js v\d/;
 const MAX_DYING_LINES = 500;
@@ -34,7 +34,7 @@ export function openStack(text: string): Block | undefined {
   return simpleBlock({ message: text, first: text, takes: STACK });
 }
 
-/** What Node writes as it dies: where, the source line, a caret, the error, and its version. */
+/** Node's report of an uncaught error: the place, the source line, a caret, the error, and Node's version. */
 function atPlace(first: string): Block {
   const lines = new Lines(first);
   let caret = false;
@@ -55,9 +55,9 @@ function atPlace(first: string): Block {
   };
 }
 
-/** An error behind words of the program: it is one where its stack follows. */
-export function openToldStack(message: string): Block | undefined {
-  if (!SAID.test(message)) return undefined;
+/** An error behind words of the program; it counts only where its stack follows. */
+export function openAnnouncedStack(message: string): Block | undefined {
+  if (!ANNOUNCED.test(message)) return undefined;
   const lines = new Lines(message);
   return {
     take(text, { isLog }) {
@@ -69,7 +69,7 @@ export function openToldStack(message: string): Block | undefined {
   };
 }
 
-/** Deno shows the source line and a caret before the stack. */
+/** Deno's report of an uncaught error, with the source line and a caret before the stack. */
 function withSource(message: string, first: string): Block {
   const lines = new Lines(first);
   return {

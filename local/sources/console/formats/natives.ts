@@ -1,21 +1,22 @@
-/** What native code says when it dies: C++, sanitizers, CUDA and HIP, shells and the kernel. */
+/** Native code: errors of C++, sanitizers, CUDA and HIP, shells and the kernel. */
 
 import { type Block, type Finding, simpleBlock } from "../block.ts";
 import { CUDA_ADVICE } from "./python.ts";
 
-interface Native {
-  /** The line that opens it; groups `message`, `pid` and `level` where it has them. */
+/** A format of such errors. */
+interface NativeFormat {
+  /** The first line; groups `message`, and `pid` where it has one. */
   opens: RegExp;
   level?: Finding["level"];
   takes?: RegExp;
   last?: RegExp;
-  says?: RegExp;
+  laterMessage?: RegExp;
 }
 
 const NOTHING = /(?!)/;
 const INDENTED = /^\s+\S/;
 
-const REPORTS: Native[] = [
+const REPORTS: NativeFormat[] = [
   {
     opens: /^(?<message>Fatal Python error: .*)$/,
     takes: /^(?:$|\s|(?:Current thread|Thread) 0x|Python runtime state: |Extension modules: |<\w)/,
@@ -28,7 +29,7 @@ const REPORTS: Native[] = [
     opens:
       /^(?<message>terminate called (?:after throwing|without|recursively).*|libc\+\+abi: terminating.*)$/,
     takes: new RegExp(`${INDENTED.source}|${CUDA_ADVICE.source}|^$`),
-    says: /^ {2}what\(\): +(.*)$/,
+    laterMessage: /^ {2}what\(\): +(.*)$/,
   },
   {
     opens: /^==(?<pid>\d+)==\s*ERROR: (?<message>\w+Sanitizer: .*)$/,
@@ -44,7 +45,7 @@ const REPORTS: Native[] = [
   },
 ];
 
-const NATIVES: Native[] = [
+const NATIVES: NativeFormat[] = [
   {
     opens: /^(?<message>\S+:\d+:\d+: runtime error: .*)$/,
     takes: /^(?:0x[0-9a-f]+: note:|\s+\S|SUMMARY: UndefinedBehavior)/,
@@ -74,20 +75,22 @@ const NATIVES: Native[] = [
   },
 ];
 
-/** What of native code starts on this line. */
+/** The error of native code that starts on this line. */
 export function openNative(text: string): Block | undefined {
   return openOneOf(NATIVES, text);
 }
 
-/** What starts on this line although it looks like a log record. */
+/** The report of native code that starts on this line, which may look like a log record. */
 export function openReport(text: string): Block | undefined {
   return openOneOf(REPORTS, text);
 }
 
-function openOneOf(natives: readonly Native[], text: string): Block | undefined {
-  for (const { opens, level, takes = NOTHING, last, says } of natives) {
+function openOneOf(formats: readonly NativeFormat[], text: string): Block | undefined {
+  for (const { opens, level, takes = NOTHING, last, laterMessage } of formats) {
     const { message, pid } = opens.exec(text)?.groups ?? {};
-    if (message) return simpleBlock({ level, message, first: text, pid, takes, last, says });
+    if (message) {
+      return simpleBlock({ level, message, first: text, pid, takes, last, laterMessage });
+    }
   }
   return undefined;
 }

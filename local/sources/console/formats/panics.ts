@@ -2,7 +2,7 @@
 
 import { type Block, Lines, simpleBlock } from "../block.ts";
 
-/** A line of a Go stack: a goroutine, a call, its place, a signal, or a register. */
+/** A line of a Go stack: a goroutine, a call, a place, a signal, or a register. */
 const GO_STACK =
   /^(?:\t|$|\[signal |goroutine \d+|created by |panic: |runtime: |\[recovered|[\w./*()[\]{}$·~,-]+\(.*\)$|[a-z]\w{1,5} +0x[0-9a-f]+$|\.\.\.additional frames)/;
 
@@ -19,9 +19,9 @@ const BACKTRACE = /^(?:stack backtrace:|\s+\S|note: )/;
 
 /** A Rust panic with its notes and backtrace; its message is on the next line since Rust 1.73. */
 export function openRustPanic(text: string): Block | undefined {
-  const panic = /^thread '[^']*'(?: \(\d+\))? panicked at (?:'(?<says>.*)', )?.*$/.exec(text);
+  const panic = /^thread '[^']*'(?: \(\d+\))? panicked at (?:'(?<message>.*)', )?.*$/.exec(text);
   if (!panic) return undefined;
-  let message = panic.groups!.says;
+  let message = panic.groups!.message;
   const lines = new Lines(text);
   return {
     take(line) {

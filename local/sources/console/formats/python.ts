@@ -21,13 +21,13 @@ const BOXED_EXCEPTION = /^ {2}\| ([^\s|+-].*)$/;
 const INDENTED = /^\s/;
 const RAISED = /^(?:(?:[A-Za-z_]\w*|<locals>)\.)*[A-Za-z_]\w*(?::(?: .*)?)?$/;
 
-/** Lines after an exception that are taken for its notes at most. */
+/** Most lines after an exception that count as its notes. */
 const MAX_NOTES = 100;
 
-/** How fast lines without a mark of their own follow what they belong to. */
+/** Longest pause before a line that has no mark of its own, such as a note. */
 export const NOTE_PAUSE_NS = 1_000_000n;
 
-/** Lines of PyTorch's messages that follow the first one. */
+/** Further lines of PyTorch's messages. */
 export const CUDA_ADVICE =
   /^(?:CUDA kernel errors might|HIP kernel errors might|For debugging consider passing|Compile with `TORCH_USE|Device-side assertion|Search for `(?:cuda|hip)|Exception raised from |frame #\d+:|Last error:|Cuda failure|ncclUnhandled|ncclInternal)/;
 
@@ -36,8 +36,8 @@ export function openTraceback(text: string, before?: Finding): Block | undefined
   if (PREAMBLE.test(text)) return new Traceback(text, undefined, before);
   const { before: announced, start } = TRACEBACK.exec(text)?.groups ?? {};
   if (start === undefined || /^\s*\|/.test(text)) return undefined;
-  const said = announced!.replace(/[\s:]+$/, "");
-  return new Traceback(undefined, start, before ?? (said ? error(said) : undefined));
+  const message = announced!.replace(/[\s:]+$/, "");
+  return new Traceback(undefined, start, before ?? (message ? error(message) : undefined));
 }
 
 function error(message: string): Finding {
@@ -49,8 +49,16 @@ type State = "announced" | "frames" | "boxes" | "raised";
 class Traceback implements Block {
   #lines = new Lines();
   #state: State = "announced";
+  /** The exception's line, once it is there. */
   #raised = "";
+  /** Blank lines that are kept only if the block continues. */
   #blanks = 0;
+  #notes = 0;
+  /** Whether the last line announced another traceback. */
+  #chained = false;
+  /** Whether the box of a group has its last line. */
+  #closed = false;
+  /** The log record that announced the traceback. */
   #before: Finding | undefined;
 
   constructor(
@@ -77,13 +85,13 @@ class Traceback implements Block {
         return this.#frame(text);
       case "boxes":
         if (!BOX.test(text)) {
-          // Before Python 3.13 further lines of a message stand outside of the box.
+          // Before Python 3.13 further lines of a message are outside the box.
           if (!this.#closed && text !== "" && this.#isNote(text, context)) {
             this.#lines.push(text);
             return "took";
           }
           this.#state = "raised";
-          // A group has its notes in its box.
+          // The notes of a group are in its box.
           this.#notes = MAX_NOTES;
           return this.#afterwards(text, context);
         }
@@ -145,8 +153,8 @@ class Traceback implements Block {
   }
 
   /**
-   * Whether the line is a note or one more line of the exception's message. Nothing marks them but
-   * that Python writes them at once, and that they are nothing else.
+   * Whether the line is a note or a further line of the exception's message. They have no mark: Python
+   * writes them at once, and they match nothing else.
    */
   #isNote(text: string, { pause_ns, opens }: LineContext): boolean {
     if (this.#blanks > 0 || this.#notes >= MAX_NOTES || pause_ns > NOTE_PAUSE_NS) return false;
@@ -154,10 +162,6 @@ class Traceback implements Block {
     this.#notes++;
     return true;
   }
-
-  #chained = false;
-  #notes = 0;
-  #closed = false;
 }
 
 /** A report of a syntax error in the script itself, which has no traceback. */
@@ -168,11 +172,11 @@ export function openSyntaxError(text: string): Block | undefined {
   return {
     take(text, { isLog }) {
       if (isLog || message !== undefined || lines.count > 3) return "ended";
-      const said = /^(?:Syntax|Indentation|Tab)Error: .*$/.test(text);
-      if (!said && !INDENTED.test(text)) return "ended";
-      if (said) message = text;
+      const isMessage = /^(?:Syntax|Indentation|Tab)Error: .*$/.test(text);
+      if (!isMessage && !INDENTED.test(text)) return "ended";
+      if (isMessage) message = text;
       lines.push(text);
-      return said ? "completed" : "took";
+      return isMessage ? "completed" : "took";
     },
     finding: () => message === undefined ? null : { ...error(message), exception: lines.text },
   };
