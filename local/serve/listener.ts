@@ -16,7 +16,7 @@ export interface Listener {
   /** Starts to answer with `handler`. */
   serve(
     handler: (request: Request) => Promise<Response>,
-    complain: (why: string) => void,
+    warn: (message: string) => void,
   ): void;
   /** Listens no more; requests under way have a moment to end. */
   close(): Promise<void>;
@@ -91,10 +91,10 @@ export function openListener(options: ListenerOptions): Listener {
   return {
     host,
     url: () => `http://${host.includes(":") ? `[${host}]` : host}:${server?.addr.port ?? port}`,
-    serve(handle, complain) {
+    serve(handle, warn) {
       handler.resolve(handle);
       if (!waiting) return;
-      complain(`${waiting}; the workload runs, /signals is served there as soon as it is free`);
+      warn(`${waiting}; the workload runs, /signals is served there as soon as it is free`);
       timer = setTimeout(retry, RETRY_MS);
     },
     async close() {

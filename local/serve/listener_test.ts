@@ -34,19 +34,19 @@ Deno.test("an address that is not this machine's is refused, named port or not",
 
 Deno.test("a port that was not named is waited for, and said to be", async () => {
   let listener;
-  const complaints: string[] = [];
+  const warnings: string[] = [];
   {
     using taken = takenPort();
     listener = openListener({ host: "127.0.0.1", port: taken.port, named: false });
-    listener.serve(ok, (why) => complaints.push(why));
-    assert.match(complaints.join(), /in use; the workload runs, \/signals is served there as soon/);
+    listener.serve(ok, (message) => warnings.push(message));
+    assert.match(warnings.join(), /in use; the workload runs, \/signals is served there as soon/);
   }
   for (;;) {
     const response = await fetch(listener.url()).catch(() => undefined);
     if (await response?.text() === "ok") break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  assert.equal(complaints.length, 1);
+  assert.equal(warnings.length, 1);
   await listener.close();
 });
 

@@ -1,4 +1,4 @@
-/** Sends the spooled windows of one instance to the service, in order, each until it is answered. */
+/** The sender: uploads the spooled windows of one instance, in order, each until it is answered. */
 
 import { decode, emptyWindow, type Upload } from "@service/core";
 import { uploadShape } from "@service/core/upload_schema";
@@ -8,24 +8,18 @@ import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
 import type { Spool, Spooled } from "./spool.ts";
 
-/** Where to send, and what to do meanwhile. */
-export interface UploaderOptions {
+/** Where to send, and from which spool. */
+export interface SenderOptions {
   /** Base URL of the service. */
   base: string;
   key: string;
   spool: Spool;
-  /** Hears, once for each kind, of what the user should know. */
-  complain: (why: string) => void;
+  /** Keeps other processes off the spool until the sender has finished. */
+  lock?: Disposable;
+  /** Tells the user; called once for each kind of message. */
+  warn: (message: string) => void;
   /** Random number in `[0, 1)`. */
   random?: () => number;
-}
-
-/** Sends windows until it is stopped, and counts what went wrong on the way. */
-export interface Uploader extends Source {
-  /** Takes over one window; it is on disk when this resolves. */
-  add(upload: Upload): Promise<void>;
-  /** Resolves when nothing waits any more, or `patience_ms` have passed; sends nothing afterwards. */
-  finish(patience_ms: number): Promise<void>;
 }
 
 const FIRST_PAUSE_MS = 1_000;
@@ -34,120 +28,142 @@ const LONGEST_RETRY_AFTER_MS = 3_600_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 const NO_TAGS = {};
 
-/** An uploader that starts to send at once. */
-export function createUploader(options: UploaderOptions): Uploader {
-  const { spool, complain, random = Math.random } = options;
-  const stop = new AbortController();
-  const said = new Set<string>();
-  let failures = 0;
-  let rejected = 0;
-  let refused = false;
-  let finishing = false;
-  let idle = false;
-  let wake = () => {};
-  const sending = send().catch((error) => say("broken", `upload stopped: ${error}`));
+/** Sends windows from its creation until it is finished, and counts failures and rejected windows. */
+export class Sender implements Source {
+  readonly #options: SenderOptions;
+  readonly #spool: Spool;
+  readonly #stop = new AbortController();
+  readonly #warned = new Set<string>();
+  readonly #sending: Promise<void>;
+  #failures = 0;
+  #rejected = 0;
+  /** Whether the service has refused the key. */
+  #unauthorized = false;
+  #finishing = false;
+  /** Whether it waits for a window. */
+  #idle = false;
+  /** Ends the pause under way. */
+  #wake = () => {};
 
-  function say(kind: string, why: string): void {
-    if (!said.has(kind)) complain(why);
-    said.add(kind);
+  /** A sender that starts to send at once. */
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#spool = options.spool;
+    this.#sending = this.#send().catch((error) => this.#warn("broken", `upload stopped: ${error}`));
   }
 
-  async function send(): Promise<void> {
+  /** Takes over one window; it is on disk when this resolves. */
+  async add(upload: Upload): Promise<void> {
+    if (this.#unauthorized) return;
+    await this.#spool.add(upload);
+    if (this.#idle) this.#wake();
+  }
+
+  /** Resolves when nothing waits any more, or `patience_ms` have passed; sends nothing afterwards. */
+  async finish(patience_ms: number): Promise<void> {
+    this.#finishing = true;
+    this.#wake();
+    const timer = setTimeout(() => {
+      this.#stop.abort();
+      this.#wake();
+    }, patience_ms);
+    await this.#sending;
+    clearTimeout(timer);
+    await this.#spool.removeIfEmpty();
+    this.#options.lock?.[Symbol.dispose]();
+  }
+
+  /** Records the windows that wait, and the failures and rejected windows since the last sample. */
+  sample(recorder: Recorder): void {
+    recorder.gauge("profiler_upload_pending_windows", NO_TAGS, this.#spool.size);
+    recorder.counter("profiler_upload_failures_total", NO_TAGS, this.#failures);
+    recorder.counter("profiler_upload_rejected_windows_total", NO_TAGS, this.#rejected);
+    this.#failures = 0;
+    this.#rejected = 0;
+  }
+
+  async #send(): Promise<void> {
+    const { random = Math.random } = this.#options;
     let attempt = 0;
-    while (!refused && !stop.signal.aborted) {
-      const taken = await spool.take();
-      if (!taken) {
-        if (finishing) return;
-        idle = spool.size === 0;
-        if (idle) await pause(Infinity);
-        idle = false;
+    while (!this.#unauthorized && !this.#stop.signal.aborted) {
+      const next = await this.#spool.next();
+      if (!next) {
+        if (this.#finishing) return;
+        await this.#waitForWindow();
         continue;
       }
-      const outcome = await post(options, taken.body, stop.signal);
-      if (stop.signal.aborted) return;
-      if (outcome.kind === "stored") {
-        attempt = 0;
-        await spool.acknowledge(taken.entry);
-      } else if (outcome.kind === "rejected") {
-        rejected++;
-        await reject(taken.entry, taken.body, outcome);
-      } else if (outcome.kind === "unauthorized") {
-        refused = true;
-        say("unauthorized", `upload stopped: the service refuses the key: ${outcome.answer}`);
+      const outcome = await post(this.#options, next.body, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+      if (outcome.kind === "failed") {
+        this.#failures++;
+        this.#warn(
+          "failing",
+          `upload is failing, windows are kept and tried again: ${outcome.text}`,
+        );
+        const longest_ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt++);
+        await this.#pause(outcome.retryAfter_ms ?? random() * longest_ms);
       } else {
-        failures++;
-        say("failing", `upload is failing, windows are kept and tried again: ${outcome.answer}`);
-        const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt++);
-        await pause(outcome.retryAfter_ms ?? random() * longest);
+        if (outcome.kind === "stored") attempt = 0;
+        await this.#settle(next.entry, next.body, outcome);
       }
     }
   }
 
-  /** The span stays in the chain, with a word for what is missing in it. */
-  async function reject(entry: Spooled, body: Uint8Array<ArrayBuffer>, outcome: Answered) {
-    say(
-      "rejected",
-      `the service rejected a window, kept in ${spool.directory}/rejected: ${outcome.answer}`,
+  /** Ends the wait of a window that the service has answered, and will not be asked again. */
+  async #settle(entry: Spooled, body: Uint8Array<ArrayBuffer>, outcome: Outcome): Promise<void> {
+    const { kind, text, conflict } = outcome;
+    if (kind === "stored") return await this.#spool.acknowledge(entry);
+    if (kind === "unauthorized") {
+      this.#unauthorized = true;
+      return this.#warn(kind, `upload stopped: the service refuses the key: ${text}`);
+    }
+    this.#rejected++;
+    this.#warn(
+      kind,
+      `the service rejected a window, kept in ${this.#spool.directory}/rejected: ${text}`,
     );
-    await spool.reject(
-      entry,
-      outcome.answer,
-      outcome.conflict ? undefined : await stead(body, outcome),
-    );
+    await this.#spool.reject(entry, text, conflict ? undefined : await placeholder(body, text));
   }
 
-  function pause(ms: number): Promise<void> {
+  #warn(kind: string, message: string): void {
+    if (!this.#warned.has(kind)) this.#options.warn(message);
+    this.#warned.add(kind);
+  }
+
+  async #waitForWindow(): Promise<void> {
+    // A window may have come since the last one was asked for.
+    this.#idle = this.#spool.size === 0;
+    if (this.#idle) await this.#pause(Infinity);
+    this.#idle = false;
+  }
+
+  #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      if (stop.signal.aborted) return resolve();
+      if (this.#stop.signal.aborted) return resolve();
       const timer = ms < Infinity ? setTimeout(resolve, ms) : undefined;
-      wake = () => {
+      this.#wake = () => {
         clearTimeout(timer);
         resolve();
       };
     });
   }
-
-  return {
-    async add(upload) {
-      if (refused) return;
-      await spool.add(upload);
-      if (idle) wake();
-    },
-    async finish(patience_ms) {
-      finishing = true;
-      wake();
-      const timer = setTimeout(() => {
-        stop.abort();
-        wake();
-      }, patience_ms);
-      await sending;
-      clearTimeout(timer);
-      await spool.removeIfEmpty();
-    },
-    sample(recorder: Recorder) {
-      recorder.gauge("profiler_upload_pending_windows", NO_TAGS, spool.size);
-      recorder.counter("profiler_upload_failures_total", NO_TAGS, failures);
-      recorder.counter("profiler_upload_rejected_windows_total", NO_TAGS, rejected);
-      failures = 0;
-      rejected = 0;
-    },
-  };
 }
 
-interface Answered {
+/** The outcome of one attempt to send a window. */
+interface Outcome {
   kind: "stored" | "rejected" | "unauthorized" | "failed";
-  /** What the service said, or why it said nothing. */
-  answer: string;
+  /** The service's answer, or why there was none. */
+  text: string;
   /** Whether the service has another window for this span. */
   conflict?: boolean;
   retryAfter_ms?: number;
 }
 
 async function post(
-  { base, key }: UploaderOptions,
+  { base, key }: SenderOptions,
   body: Uint8Array<ArrayBuffer>,
   stop: AbortSignal,
-): Promise<Answered> {
+): Promise<Outcome> {
   const url = `${base.replace(/\/+$/, "")}/api/v1/ingest`;
   const attempt = new AbortController();
   const abort = () => attempt.abort(new Error("no answer in time"));
@@ -161,16 +177,16 @@ async function post(
       redirect: "manual",
       signal: attempt.signal,
     });
-    const answer = `${response.status} ${(await response.text()).slice(0, 4_096)}`;
+    const text = `${response.status} ${(await response.text()).slice(0, 4_096)}`;
     const { status } = response;
-    if (response.ok) return { kind: "stored", answer };
-    if (status === 401 || status === 403) return { kind: "unauthorized", answer };
+    if (response.ok) return { kind: "stored", text };
+    if (status === 401 || status === 403) return { kind: "unauthorized", text };
     if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
-      return { kind: "rejected", answer, conflict: status === 409 };
+      return { kind: "rejected", text, conflict: status === 409 };
     }
-    return { kind: "failed", answer, retryAfter_ms: retryAfter(response.headers) };
+    return { kind: "failed", text, retryAfter_ms: retryAfter(response.headers) };
   } catch (error) {
-    return { kind: "failed", answer: errorText(error) };
+    return { kind: "failed", text: errorText(error) };
   } finally {
     clearTimeout(timer);
     stop.removeEventListener("abort", abort);
@@ -185,10 +201,13 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }
 
-/** The rejected window without its measurements, saying so; `undefined` where even that was rejected. */
-async function stead(
+/**
+ * A window for the span of a rejected one, with an error in place of its measurements; `undefined` if
+ * the rejected one is such a window itself, or cannot be read.
+ */
+async function placeholder(
   body: Uint8Array<ArrayBuffer>,
-  { answer }: Answered,
+  answer: string,
 ): Promise<Upload | undefined> {
   try {
     const upload = uploadShape.check(decode(await gunzip(body)));

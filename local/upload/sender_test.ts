@@ -6,7 +6,7 @@ import { Recorder } from "../sources/recorder.ts";
 import { Spool } from "./spool.ts";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { upload } from "./testdata/upload.ts";
-import { createUploader, type Uploader } from "./sender.ts";
+import { Sender } from "./sender.ts";
 
 /** A service that answers as told, request by request, and keeps what it took. */
 function misbehaving(answers: (Response | "break off")[]) {
@@ -34,18 +34,18 @@ function misbehaving(answers: (Response | "break off")[]) {
   };
 }
 
-async function uploaderTo(base: string, directory: string) {
-  const complaints: string[] = [];
-  const complain = (why: string) => complaints.push(why);
-  const spool = await Spool.open(directory, complain);
-  const uploader = createUploader({ base, key: "secret", spool, complain, random: () => 0 });
-  return { uploader, spool, complaints };
+async function senderTo(base: string, directory: string) {
+  const warnings: string[] = [];
+  const warn = (message: string) => warnings.push(message);
+  const spool = await Spool.open(directory, warn);
+  const sender = new Sender({ base, key: "secret", spool, warn, random: () => 0 });
+  return { sender, spool, warnings };
 }
 
-/** What the uploader publishes of itself, by metric. */
-function published(uploader: Uploader): Record<string, unknown> {
+/** What the sender publishes of itself, by metric. */
+function published(sender: Sender): Record<string, unknown> {
   const recorder = new Recorder(0n, () => 1n);
-  uploader.sample(recorder);
+  sender.sample(recorder);
   return Object.fromEntries(
     Array.from(recorder.cut(1n).series.values(), (series) => [
       series.name,
@@ -59,15 +59,15 @@ const spans = (taken: Upload[]) => taken.map(({ window }) => Number(window.to_ns
 Deno.test("windows arrive in order with key, type and encoding, and the spool ends empty", async () => {
   await using directory = await temporaryDirectory();
   await using service = misbehaving([]);
-  const { uploader, complaints } = await uploaderTo(`${service.base}/`, `${directory.path}/spool`);
-  for (let i = 0; i < 5; i++) await uploader.add(upload(i, i + 1, 1));
-  await uploader.finish(10_000);
+  const { sender, warnings } = await senderTo(`${service.base}/`, `${directory.path}/spool`);
+  for (let i = 0; i < 5; i++) await sender.add(upload(i, i + 1, 1));
+  await sender.finish(10_000);
   assert.deepEqual(spans(service.taken), [1, 2, 3, 4, 5]);
   const { headers } = service.requests[0]!;
   assert.equal(headers.get("x-api-key"), "secret");
   assert.equal(headers.get("content-type"), "application/json");
   assert.equal(headers.get("content-encoding"), "gzip");
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(warnings, []);
   await assert.rejects(Deno.stat(`${directory.path}/spool`), Deno.errors.NotFound);
 });
 
@@ -79,15 +79,15 @@ Deno.test("a service that fails, breaks off or redirects gets the window again, 
     new Response(null, { status: 307, headers: { location: "http://127.0.0.1:1/" } }),
     new Response("slow", { status: 408 }),
   ]);
-  const { uploader, complaints } = await uploaderTo(service.base, `${directory.path}/spool`);
-  await uploader.add(upload(0, 1, 1));
-  await uploader.add(upload(1, 2, 1));
-  await uploader.finish(10_000);
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+  await sender.add(upload(0, 1, 1));
+  await sender.add(upload(1, 2, 1));
+  await sender.finish(10_000);
   assert.deepEqual(spans(service.taken), [1, 2]);
-  assert.equal(complaints.length, 1);
-  assert.match(complaints[0]!, /503 down/);
-  assert.equal(published(uploader).profiler_upload_failures_total, 4);
-  assert.equal(published(uploader).profiler_upload_failures_total, 0, "an increase is told once");
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /503 down/);
+  assert.equal(published(sender).profiler_upload_failures_total, 4);
+  assert.equal(published(sender).profiler_upload_failures_total, 0, "an increase is told once");
 });
 
 Deno.test("Retry-After is honoured", async () => {
@@ -95,66 +95,66 @@ Deno.test("Retry-After is honoured", async () => {
   await using service = misbehaving([
     new Response(null, { status: 429, headers: { "retry-after": "1" } }),
   ]);
-  const { uploader, spool } = await uploaderTo(service.base, `${directory.path}/spool`);
-  await uploader.add(upload(0, 1, 1));
+  const { sender, spool } = await senderTo(service.base, `${directory.path}/spool`);
+  await sender.add(upload(0, 1, 1));
   while (spool.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   const [first, second] = service.requests;
   assert(second!.at_ms - first!.at_ms >= 990);
-  await uploader.finish(0);
+  await sender.finish(0);
 });
 
 for (const status of [401, 403]) {
   Deno.test(`${status} stops the upload, and it is said once`, async () => {
     await using directory = await temporaryDirectory();
     await using service = misbehaving([new Response("no", { status })]);
-    const { uploader, complaints } = await uploaderTo(service.base, `${directory.path}/spool`);
-    await uploader.add(upload(0, 1, 1));
-    await uploader.finish(10_000);
-    await uploader.add(upload(1, 2, 1));
-    await uploader.finish(10_000);
+    const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+    await sender.add(upload(0, 1, 1));
+    await sender.finish(10_000);
+    await sender.add(upload(1, 2, 1));
+    await sender.finish(10_000);
     assert.equal(service.requests.length, 1);
-    assert.equal(complaints.length, 1);
-    assert.match(complaints[0]!, new RegExp(`refuses the key: ${status} no`));
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, new RegExp(`refuses the key: ${status} no`));
   });
 }
 
 Deno.test("a rejected window is kept aside, and an empty one keeps the chain whole and says why", async () => {
   await using directory = await temporaryDirectory();
   await using service = misbehaving([new Response("bad path", { status: 400 })]);
-  const { uploader, complaints } = await uploaderTo(service.base, `${directory.path}/spool`);
-  await uploader.add(upload(0, 1, 7));
-  await uploader.add(upload(1, 2, 1));
-  await uploader.finish(10_000);
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+  await sender.add(upload(0, 1, 7));
+  await sender.add(upload(1, 2, 1));
+  await sender.finish(10_000);
   assert.deepEqual(spans(service.taken), [1, 2]);
-  const [stead] = service.taken;
-  assert.equal(stead!.window.series.size, 0);
-  assert.match(stead!.window.errors[0]!.message, /totals lack it/);
-  assert.match(stead!.window.errors[0]!.exception, /400 bad path/);
-  assert.equal(complaints.length, 1);
-  assert.equal(published(uploader).profiler_upload_rejected_windows_total, 1);
+  const [placeholder] = service.taken;
+  assert.equal(placeholder!.window.series.size, 0);
+  assert.match(placeholder!.window.errors[0]!.message, /totals lack it/);
+  assert.match(placeholder!.window.errors[0]!.exception, /400 bad path/);
+  assert.equal(warnings.length, 1);
+  assert.equal(published(sender).profiler_upload_rejected_windows_total, 1);
 });
 
 Deno.test("a window for a span that the service has already is only kept aside", async () => {
   await using directory = await temporaryDirectory();
   await using service = misbehaving([new Response("overlaps", { status: 409 })]);
-  const { uploader } = await uploaderTo(service.base, `${directory.path}/spool`);
-  await uploader.add(upload(0, 1, 7));
-  await uploader.add(upload(1, 2, 1));
-  await uploader.finish(10_000);
+  const { sender } = await senderTo(service.base, `${directory.path}/spool`);
+  await sender.add(upload(0, 1, 7));
+  await sender.add(upload(1, 2, 1));
+  await sender.finish(10_000);
   assert.deepEqual(spans(service.taken), [2]);
 });
 
 Deno.test("the end does not wait for a service that never answers, and the window stays on disk", async () => {
   await using directory = await temporaryDirectory();
   const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { uploader, spool } = await uploaderTo(
+  const { sender, spool } = await senderTo(
     `http://127.0.0.1:${(silent.addr as Deno.NetAddr).port}`,
     `${directory.path}/spool`,
   );
-  await uploader.add(upload(0, 1, 1));
-  await uploader.finish(100);
+  await sender.add(upload(0, 1, 1));
+  await sender.finish(100);
   assert.equal(spool.size, 1);
-  assert.equal(published(uploader).profiler_upload_pending_windows, 1);
+  assert.equal(published(sender).profiler_upload_pending_windows, 1);
   assert.equal((await Spool.open(`${directory.path}/spool`, assert.fail)).size, 1);
   silent.close();
 });

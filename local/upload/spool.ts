@@ -1,7 +1,7 @@
 /**
- * Windows that wait to be uploaded, one file each: `<from_ns>-<to_ns>.new.json.gz`, and from the first
- * attempt to send it `.sent.json.gz`. A window that was ever sent may be stored already, so only those
- * never sent are merged where the spool grows over its limit: it loses time resolution, never counts.
+ * The spool: windows that wait for upload, one file each, `<from_ns>-<to_ns>.new.json.gz`, and from the
+ * first attempt to send it `.sent.json.gz`. A window that was ever sent may be stored already, so only
+ * those never sent are merged when the spool grows over its limit: it loses time resolution, no counts.
  */
 
 import { decode, encodeUpload, mergeAll, type Upload } from "@service/core";
@@ -31,24 +31,24 @@ const FILE = /^(\d+)-(\d+)\.(new|sent)\.json\.gz$/;
 export class Spool {
   readonly directory: string;
   readonly #limit: number;
-  readonly #complain: (why: string) => void;
+  readonly #warn: (message: string) => void;
   #entries: Spooled[] = [];
   #diskFailed = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(directory: string, limit: number, complain: (why: string) => void) {
+  private constructor(directory: string, limit: number, warn: (message: string) => void) {
     this.directory = directory;
     this.#limit = limit;
-    this.#complain = complain;
+    this.#warn = warn;
   }
 
-  /** The spool kept in `directory`, with what an earlier run left there. `complain` hears of a disk that fails. */
+  /** The spool kept in `directory`, with what an earlier run left there. `warn` tells of a disk that fails. */
   static async open(
     directory: string,
-    complain: (why: string) => void,
+    warn: (message: string) => void,
     limit: number = SPOOL_BYTES,
   ): Promise<Spool> {
-    const spool = new Spool(directory, limit, complain);
+    const spool = new Spool(directory, limit, warn);
     try {
       await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
       spool.#entries = await leftovers(directory);
@@ -74,7 +74,7 @@ export class Spool {
   }
 
   /** The oldest window that waits, and its body; from now on it counts as sent. */
-  take(): Promise<{ entry: Spooled; body: Uint8Array<ArrayBuffer> } | undefined> {
+  next(): Promise<{ entry: Spooled; body: Uint8Array<ArrayBuffer> } | undefined> {
     return this.#inTurn(async () => {
       while (this.#entries.length > 0) {
         const entry = this.#entries[0]!;
@@ -89,13 +89,13 @@ export class Spool {
     });
   }
 
-  /** Forgets `entry`: the service has it. */
+  /** Removes `entry`, which the service has stored. */
   acknowledge(entry: Spooled): Promise<void> {
     return this.#inTurn(() => this.#forget(entry));
   }
 
-  /** Moves `entry` to `rejected/`, beside the service's answer, and puts `stead` in its place. */
-  reject(entry: Spooled, answer: string, stead?: Upload): Promise<void> {
+  /** Moves `entry` to `rejected/`, beside the service's answer, and stores a placeholder for its span. */
+  reject(entry: Spooled, answer: string, placeholder?: Upload): Promise<void> {
     return this.#inTurn(async () => {
       const rejected = `${this.directory}/rejected`;
       const name = `${rejected}/${entry.from_ns}-${entry.to_ns}`;
@@ -108,7 +108,7 @@ export class Spool {
         this.#fail(error);
       }
       await this.#forget(entry);
-      if (stead) this.#entries.unshift(await this.#store(stead));
+      if (placeholder) this.#entries.unshift(await this.#store(placeholder));
     });
   }
 
@@ -125,7 +125,7 @@ export class Spool {
     }
   }
 
-  /** One change at a time: the tick adds while the sender takes. */
+  /** One change at a time: the loop adds while the sender reads. */
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const done = this.#last.then(change);
     this.#last = done.catch(() => {});
@@ -152,22 +152,22 @@ export class Spool {
   /** Merges the two neighbours never sent that are smallest together; false if there are none. */
   async #mergeSmallest(): Promise<boolean> {
     const entries = this.#entries;
-    let at = -1;
+    let index = -1;
     let smallest = Infinity;
     for (let i = 0; i + 1 < entries.length; i++) {
       const [a, b] = [entries[i]!, entries[i + 1]!];
       if (a.sent || b.sent || a.to_ns !== b.from_ns || a.bytes + b.bytes >= smallest) continue;
       smallest = a.bytes + b.bytes;
-      at = i;
+      index = i;
     }
-    if (at < 0) return false;
-    const parts = entries.slice(at, at + 2);
+    if (index < 0) return false;
+    const parts = entries.slice(index, index + 2);
     const merged = await this.#merged(parts).catch(() => undefined);
     if (merged) {
-      entries.splice(at, 2, await this.#keep(merged.upload, merged.body));
+      entries.splice(index, 2, await this.#keep(merged.upload, merged.body));
       for (const part of parts) await this.#remove(part);
     } else {
-      // They go as they are: the service says what is wrong if they cannot be read.
+      // They are sent as they are: if they cannot be read, the service rejects them.
       for (const part of parts) await this.#markSent(part);
     }
     return true;
@@ -212,17 +212,17 @@ export class Spool {
     return filePath(this.directory, entry);
   }
 
-  /** Without the disk the windows are held in memory: said once, and the run goes on. */
+  /** Without the disk, windows are held in memory; warns once. */
   #fail(error: unknown): void {
     if (this.#diskFailed) return;
     this.#diskFailed = true;
-    this.#complain(
+    this.#warn(
       `cannot keep windows in ${this.directory}, holding them in memory: ${errorText(error)}`,
     );
   }
 }
 
-/** What lies in `directory`. A merged window whose parts were not removed yet stands for them. */
+/** The windows in `directory`; the parts of a merged window are removed if they are still there. */
 async function leftovers(directory: string): Promise<Spooled[]> {
   const entries: Spooled[] = [];
   for await (const { name } of Deno.readDir(directory)) {
@@ -236,13 +236,13 @@ async function leftovers(directory: string): Promise<Spooled[]> {
     a.from_ns === b.from_ns ? Number(b.to_ns - a.to_ns) : a.from_ns < b.from_ns ? -1 : 1
   );
   let covered = -1n;
-  const whole: Spooled[] = [];
+  const kept: Spooled[] = [];
   for (const entry of entries) {
-    if (entry.to_ns > covered) whole.push(entry);
+    if (entry.to_ns > covered) kept.push(entry);
     else await Deno.remove(filePath(directory, entry));
     covered = entry.to_ns > covered ? entry.to_ns : covered;
   }
-  return whole;
+  return kept;
 }
 
 function filePath(directory: string, { from_ns, to_ns, sent }: Spooled): string {

@@ -6,23 +6,23 @@ import { Spool } from "./spool.ts";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { upload } from "./testdata/upload.ts";
 
-const silent = () => assert.fail("nothing to complain of");
+const silent = () => assert.fail("nothing to warn of");
 
 async function read(body: Uint8Array<ArrayBuffer>): Promise<Upload> {
   return uploadShape.check(decode(await gunzip(body)));
 }
 
-/** All that waits, taken and acknowledged in order: spans in seconds, and the sum of the counter. */
+/** All that waits, acknowledged in order: spans in seconds, and the sum of the counter. */
 async function drain(spool: Spool): Promise<{ spans: string[]; total: number }> {
   const spans: string[] = [];
   let total = 0;
-  for (let taken = await spool.take(); taken; taken = await spool.take()) {
-    const { window } = await read(taken.body);
+  for (let next = await spool.next(); next; next = await spool.next()) {
+    const { window } = await read(next.body);
     spans.push(`${window.from_ns / 1_000_000_000n}-${window.to_ns / 1_000_000_000n}`);
     for (const series of window.series.values()) {
       total += "total" in series ? Number(series.total) : 0;
     }
-    await spool.acknowledge(taken.entry);
+    await spool.acknowledge(next.entry);
   }
   return { spans, total };
 }
@@ -35,9 +35,9 @@ Deno.test("windows come out oldest first, and another process finds what was not
   await using directory = await temporaryDirectory();
   const spool = await Spool.open(directory.path, silent);
   for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
-  const first = await spool.take();
+  const first = await spool.next();
   await spool.acknowledge(first!.entry);
-  const second = await spool.take();
+  const second = await spool.next();
   assert.equal((await read(second!.body)).window.from_ns, 1_000_000_000n);
 
   const heir = await Spool.open(directory.path, silent);
@@ -60,12 +60,12 @@ Deno.test("over its limit it merges windows never sent, and loses no count", asy
   await using directory = await temporaryDirectory();
   const probe = await Spool.open(`${directory.path}/probe`, silent);
   await probe.add(upload(0, 1, 1));
-  const oneWindow = (await probe.take())!.entry.bytes;
+  const oneWindow = (await probe.next())!.entry.bytes;
 
   const limit = oneWindow * 8;
   const spool = await Spool.open(`${directory.path}/spool`, silent, limit);
   await spool.add(upload(0, 1, 1));
-  const sent = await spool.take();
+  const sent = await spool.next();
   for (let i = 1; i < 100; i++) await spool.add(upload(i, i + 1, 1));
   assert(spool.size <= 9);
   const sizes = await Promise.all(
@@ -75,7 +75,7 @@ Deno.test("over its limit it merges windows never sent, and loses no count", asy
   );
   assert(sizes.reduce((sum, size) => sum + size, 0) <= limit);
 
-  const again = await spool.take();
+  const again = await spool.next();
   assert.equal(again!.entry.to_ns, sent!.entry.to_ns, "a window that was sent is never merged");
   const { spans, total } = await drain(spool);
   assert.equal(total, 100);
@@ -99,8 +99,8 @@ Deno.test("a rejected window is kept beside the answer, and another may stand in
   const spool = await Spool.open(directory.path, silent);
   await spool.add(upload(0, 1, 5));
   await spool.add(upload(1, 2, 6));
-  const taken = await spool.take();
-  await spool.reject(taken!.entry, "400 no", upload(0, 1, 0));
+  const next = await spool.next();
+  await spool.reject(next!.entry, "400 no", upload(0, 1, 0));
   assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2"], total: 6 });
   const [answer, body] = await files(`${directory.path}/rejected`);
   assert.equal(await Deno.readTextFile(`${directory.path}/rejected/${answer}`), "400 no");
@@ -113,20 +113,23 @@ Deno.test("a rejected window is kept beside the answer, and another may stand in
 Deno.test("where the disk takes nothing, windows are held in memory and it says so once", async () => {
   await using directory = await temporaryDirectory();
   await Deno.writeTextFile(`${directory.path}/file`, "");
-  const complaints: string[] = [];
-  const spool = await Spool.open(`${directory.path}/file/spool`, (why) => complaints.push(why));
+  const warnings: string[] = [];
+  const spool = await Spool.open(
+    `${directory.path}/file/spool`,
+    (message) => warnings.push(message),
+  );
   for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
   assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2", "2-3"], total: 3 });
-  assert.equal(complaints.length, 1);
-  assert.match(complaints[0]!, /holding them in memory/);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /holding them in memory/);
 });
 
 Deno.test("a window that the disk lost or mangled does not stop the others", async () => {
   await using directory = await temporaryDirectory();
-  const complaints: string[] = [];
-  const spool = await Spool.open(directory.path, (why) => complaints.push(why));
+  const warnings: string[] = [];
+  const spool = await Spool.open(directory.path, (message) => warnings.push(message));
   for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
   await Deno.remove(`${directory.path}/${(await files(directory.path))[0]}`);
   assert.deepEqual((await drain(spool)).spans, ["1-2", "2-3"]);
-  assert.equal(complaints.length, 1);
+  assert.equal(warnings.length, 1);
 });

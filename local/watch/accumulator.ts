@@ -1,4 +1,4 @@
-/** All that one instance has measured: the whole for readers, the part since the last cut for upload. */
+/** The accumulator: everything that an instance has measured, and the part since the last upload. */
 
 import {
   absorb,
@@ -13,27 +13,27 @@ import { addSums } from "@service/core/sum";
 import { SECOND_NS } from "@service/core/time";
 
 /**
- * At the limit, series silent for longer than this make room for new ones, the longest silent first.
- * So long that a series of the window since the last cut never does.
+ * At the limit, series that were not updated for longer than this are evicted for new ones, the oldest
+ * first. It is longer than the time between two cuts, so that no series of a cut is evicted before it.
  */
 const SILENT_NS = 15n * SECOND_NS;
 
-/** How many make room at once, so that it is rare. */
-const ROOM = 1_000;
+/** Series that are evicted at once, so that it is rare. */
+const EVICTED_AT_ONCE = 1_000;
 
 const DROPPED = { name: "profiler_dropped_series_total", type: "counter", tags: {} } as const;
 const EVICTED = { name: "profiler_evicted_series_total", type: "counter", tags: {} } as const;
 
-/** The store's own series, for which there is always room. */
+/** The accumulator's own series, for which there is always room. */
 const OWN = [DROPPED, EVICTED];
 
 /** The two windows that every tick is merged into. */
-export class Store {
+export class Accumulator {
   /** Everything since the instance start. */
   readonly total: Window;
   #sinceCut: Window;
 
-  /** A store in which nothing has happened yet. */
+  /** An accumulator in which nothing has happened yet. */
   constructor(start_ns: bigint) {
     this.total = emptyWindow(start_ns);
     this.#sinceCut = emptyWindow(start_ns);
@@ -58,7 +58,7 @@ export class Store {
     return window;
   }
 
-  /** Takes out of `window` what is new where there is no room for it. */
+  /** Removes from `window` the new series for which there is no room. */
   #limitSeries(window: Window): { dropped: number; evicted: number } {
     const { series } = this.total;
     const fresh = [...window.series.keys()].filter((key) => !series.has(key));
@@ -69,7 +69,7 @@ export class Store {
       const silent = [...series]
         .filter(([, { updated_ns }]) => updated_ns < window.to_ns - SILENT_NS)
         .sort(([, a], [, b]) => a.updated_ns < b.updated_ns ? -1 : 1)
-        .slice(0, Math.max(excess(), ROOM));
+        .slice(0, Math.max(excess(), EVICTED_AT_ONCE));
       for (const [key] of silent) series.delete(key);
       evicted = silent.length;
     }
@@ -78,7 +78,7 @@ export class Store {
     return { dropped: dropped.length, evicted };
   }
 
-  /** Folds new frames of a profile that is full into one. */
+  /** Merges the new frames of a full profile into one. */
   #limitFrames({ series }: Window): void {
     for (const [key, theirs] of series) {
       if (theirs.type !== "profile") continue;
@@ -102,7 +102,7 @@ export class Store {
   }
 }
 
-/** Leaves in `frames` those of `known` and as many more as there is room for; the rest becomes one. */
+/** Leaves in `frames` those of `known`, and others while there is room; merges the rest into one. */
 function foldFrames(frames: Map<string, FrameSum>, known: ReadonlyMap<string, FrameSum>): void {
   let room = MAX_FRAMES - known.size + (known.has(OTHER_FRAME) ? 1 : 0);
   const other: FrameSum = { value: 0, samples: 0, ...frames.get(OTHER_FRAME) };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { emptyWindow, type Series, seriesKey, type Window } from "@service/core";
 import { MAX_FRAMES, MAX_SERIES, OTHER_FRAME } from "@service/core/limits";
-import { Store } from "./accumulator.ts";
+import { Accumulator } from "./accumulator.ts";
 
 const SECOND_NS = 1_000_000_000n;
 
@@ -35,59 +35,63 @@ function total(window: Window, name: string): number | undefined {
 }
 
 Deno.test("the whole is the merge of all cuts", () => {
-  const store = new Store(0n);
-  for (const to of range(1, 8)) store.add(tick(to, [1]));
-  const first = store.cut();
-  for (const to of range(8, 11)) store.add(tick(to, [1]));
-  const second = store.cut();
-  assert.deepEqual([total(first, "n"), total(second, "n"), total(store.total, "n")], [7, 3, 10]);
+  const accumulator = new Accumulator(0n);
+  for (const to of range(1, 8)) accumulator.add(tick(to, [1]));
+  const first = accumulator.cut();
+  for (const to of range(8, 11)) accumulator.add(tick(to, [1]));
+  const second = accumulator.cut();
+  assert.deepEqual([total(first, "n"), total(second, "n"), total(accumulator.total, "n")], [
+    7,
+    3,
+    10,
+  ]);
   assert.equal(first.to_ns, second.from_ns);
-  assert.equal(second.to_ns, store.total.to_ns);
+  assert.equal(second.to_ns, accumulator.total.to_ns);
 });
 
 Deno.test("past the limit, series in use stay, new ones are refused and counted", () => {
-  const store = new Store(0n);
-  store.add(tick(1, range(0, MAX_SERIES - 2)));
-  store.add(tick(2, range(0, MAX_SERIES + 3)));
-  assert.equal(store.total.series.size, MAX_SERIES);
-  assert.equal(total(store.total, "profiler_dropped_series_total"), 5);
-  assert.equal(total(store.total, "profiler_evicted_series_total"), 0);
-  assert(store.total.resources.size <= MAX_SERIES);
+  const accumulator = new Accumulator(0n);
+  accumulator.add(tick(1, range(0, MAX_SERIES - 2)));
+  accumulator.add(tick(2, range(0, MAX_SERIES + 3)));
+  assert.equal(accumulator.total.series.size, MAX_SERIES);
+  assert.equal(total(accumulator.total, "profiler_dropped_series_total"), 5);
+  assert.equal(total(accumulator.total, "profiler_evicted_series_total"), 0);
+  assert(accumulator.total.resources.size <= MAX_SERIES);
 });
 
 Deno.test("past the limit, series long silent make room, so that churn never blinds the profiler", () => {
-  const store = new Store(0n);
+  const accumulator = new Accumulator(0n);
   let uploaded = 0;
   for (const to of range(1, 121)) {
-    store.add(tick(to, range(to * 500, to * 500 + 500)));
+    accumulator.add(tick(to, range(to * 500, to * 500 + 500)));
     if (to % 10 === 0) {
-      const cut = store.cut();
+      const cut = accumulator.cut();
       uploaded += [...cut.series.values()].filter(({ name }) => name === "n").length;
       assert(cut.series.size <= MAX_SERIES);
     }
-    assert(store.total.series.size <= MAX_SERIES);
-    assert(store.total.resources.size <= MAX_SERIES);
+    assert(accumulator.total.series.size <= MAX_SERIES);
+    assert(accumulator.total.resources.size <= MAX_SERIES);
   }
-  assert.equal(total(store.total, "profiler_dropped_series_total"), 0);
-  assert(total(store.total, "profiler_evicted_series_total")! > 0);
+  assert.equal(total(accumulator.total, "profiler_dropped_series_total"), 0);
+  assert(total(accumulator.total, "profiler_evicted_series_total")! > 0);
   assert.equal(uploaded, 120 * 500, "every series of every window was there to upload");
 });
 
 Deno.test("frames past the limit of a profile become one, and those it has go on", () => {
-  const store = new Store(0n);
+  const accumulator = new Accumulator(0n);
   const add = (to: number, names: string[]) => {
     const window = tick(to, []);
     const frames = new Map(names.map((name) => [name, { value: 2, samples: 1 }]));
     const tags = {};
     const series: Series = { name: "p", type: "profile", tags, updated_ns: window.to_ns, frames };
     window.series.set(seriesKey(series), series);
-    store.add(window);
+    accumulator.add(window);
   };
   const names = Array.from({ length: MAX_FRAMES - 1 }, (_, i) => `f${i}`);
   add(1, names);
   add(2, ["f0", "last", "late"]);
   add(3, ["late", "later", "f1"]);
-  for (const window of [store.total, store.cut()]) {
+  for (const window of [accumulator.total, accumulator.cut()]) {
     const profile = [...window.series.values()].find(({ name }) => name === "p");
     assert(profile?.type === "profile");
     assert.equal(profile.frames.size, MAX_FRAMES + 1);

@@ -1,9 +1,9 @@
-/** Who an instance is: its id, and the tags that the place it runs in gives to it. */
+/** Tags of an instance: its id, those given by the user, and those of the place that it runs in. */
 
 import type { Tags } from "@service/core";
 import { MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH } from "@service/core/limits";
 
-/** What is known of an instance when it starts. */
+/** Facts of an instance when it starts. */
 export interface InstanceTagsOptions {
   id: string;
   /** The workload's environment. */
@@ -11,13 +11,13 @@ export interface InstanceTagsOptions {
   hostname: string;
   /** The workload's first process. */
   pid: number;
-  /** Tags given on the command line: stronger than all others. */
+  /** Tags given on the command line; they win over all others but the id. */
   tags?: Tags;
   /** Of the container that it runs in. */
   containerId?: string;
 }
 
-/** Variables that launchers set for each process of a job, and the tags that they become. */
+/** Variables that job launchers set for each process, and the tags that they become. */
 const VARIABLES: Tags = {
   POD_UID: "pod.uid",
   POD_NAME: "pod.name",
@@ -35,7 +35,7 @@ const VARIABLES: Tags = {
 
 const TAG_PREFIX = "SERVICE_TAG_";
 
-/** Tags of an instance, strongest first: its id, those given, `SERVICE_TAG_*`, those of the place. */
+/** Tags of an instance; of equal keys the first wins: the id, tags given, `SERVICE_TAG_*`, the place. */
 export function instanceTags(options: InstanceTagsOptions): Tags {
   const { id, env, hostname, pid, tags = {}, containerId = "" } = options;
   const fromEnv = Object.entries(env).flatMap(([name, value]) =>
@@ -56,18 +56,4 @@ export function instanceTags(options: InstanceTagsOptions): Tags {
     if (chosen.size < MAX_TAGS) chosen.set(key, value.slice(0, MAX_VALUE_LENGTH));
   }
   return Object.fromEntries(chosen);
-}
-
-/**
- * The id of the container that a process runs in, by its `/proc/self/cgroup` or, where the container
- * has a cgroup namespace of its own, the files that the runtime mounts into it by
- * `/proc/self/mountinfo`; `undefined` outside of a container, or where neither tells.
- */
-export function containerId(cgroup: string, mountinfo: string): string | undefined {
-  return lastMatch(/(?:^|[/:-])([0-9a-f]{64})(?:\.scope)?$/gm, cgroup) ??
-    lastMatch(/\/(?:overlay-)?containers\/([0-9a-f]{64})\//g, mountinfo);
-}
-
-function lastMatch(pattern: RegExp, text: string): string | undefined {
-  return [...text.matchAll(pattern)].at(-1)?.[1];
 }

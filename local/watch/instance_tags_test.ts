@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { containerId, instanceTags } from "./instance_tags.ts";
+import { instanceTags } from "./instance_tags.ts";
 
 const place = { id: "0123456789ab", env: {}, hostname: "box", pid: 42 };
 const ID = "4f".repeat(32);
-const OTHER = "0a".repeat(32);
 
 Deno.test("an instance is tagged with its id, host and process", () => {
   assert.deepEqual(instanceTags(place), {
@@ -51,30 +50,4 @@ Deno.test("an instance never has more tags than an upload may carry", () => {
   assert.equal(Object.keys(tags).length, 64);
   assert.equal(tags["instance.id"], place.id);
   assert.equal(tags.given, "kept");
-});
-
-const CGROUPS: [string, string, string][] = [
-  ["Docker, cgroup v1", `12:cpu:/docker/${ID}\n1:name=systemd:/docker/${ID}\n`, ""],
-  ["Docker under systemd", `0::/system.slice/docker-${ID}.scope\n`, ""],
-  ["Kubernetes", `0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-${ID}.scope`, ""],
-  ["a container in a container", `0::/docker/${OTHER}/docker/${ID}\n`, ""],
-  [
-    "a cgroup namespace",
-    "0::/\n",
-    `1 2 0:1 /var/lib/docker/containers/${ID}/hostname /etc/hostname rw - ext4 /dev/sda rw\n`,
-  ],
-  ["Podman", "0::/\n", `1 2 0:1 /x/overlay-containers/${ID}/userdata/hosts /etc/hosts rw - a b\n`],
-];
-
-for (const [name, cgroup, mountinfo] of CGROUPS) {
-  Deno.test(`the container's id is found in ${name}`, () => {
-    assert.equal(containerId(cgroup, mountinfo), ID);
-  });
-}
-
-Deno.test("neither a layer nor a sandbox nor a plain session is a container", () => {
-  const mounts = `1 2 0:1 / / rw - overlay o lowerdir=/var/lib/docker/overlay2/${ID}/diff\n` +
-    `1 2 0:1 /cri/sandboxes/${ID}/resolv.conf /etc/resolv.conf rw - a b\n`;
-  assert.equal(containerId("0::/user.slice/session-1.scope\n", mounts), undefined);
-  assert.equal(containerId(`0::/x/${ID}ff\n`, ""), undefined);
 });

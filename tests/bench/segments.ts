@@ -2,7 +2,7 @@
 
 import { Recorder } from "../../local/sources/recorder.ts";
 import { createActivitySource } from "../../local/sources/activity/source.ts";
-import { Store } from "../../local/watch/accumulator.ts";
+import { Accumulator } from "../../local/watch/accumulator.ts";
 import { stampOf, startStamping } from "../segment/stamping.ts";
 import { buildWriter, startWriter, type Writer } from "../segment/writer.ts";
 import { readLocal } from "../stack.ts";
@@ -41,7 +41,7 @@ async function benchRead(program: string, directory: string): Promise<Row[]> {
   await change(FRAMES);
   await source.sample(recorder);
   recorder.cut(1n);
-  const store = new Store(0n);
+  const accumulator = new Accumulator(0n);
   const read = async (frames: number) => {
     const took: number[] = [];
     const merged: number[] = [];
@@ -50,7 +50,7 @@ async function benchRead(program: string, directory: string): Promise<Row[]> {
       const start_ms = performance.now();
       await source.refresh?.(recorder);
       const read_ms = performance.now();
-      store.add(recorder.cut(1n));
+      accumulator.add(recorder.cut(1n));
       took.push(read_ms - start_ms);
       merged.push(performance.now() - read_ms);
     }

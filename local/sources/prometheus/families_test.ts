@@ -4,7 +4,7 @@ import { scan } from "./exposition.ts";
 import { FamilyReadings } from "./families.ts";
 import type { FirstReading } from "../cumulative.ts";
 import { Recorder } from "../recorder.ts";
-import { Store } from "../../watch/accumulator.ts";
+import { Accumulator } from "../../watch/accumulator.ts";
 
 const START_SECONDS = 1_000;
 
@@ -15,7 +15,7 @@ function target(first: FirstReading = "increase") {
     url: "http://x/metrics",
     start_seconds: START_SECONDS,
   });
-  const store = new Store(0n);
+  const accumulator = new Accumulator(0n);
   let now_ns = 0n;
   const recorder = new Recorder(0n, () => now_ns);
   const names = (metric: Metric) =>
@@ -28,10 +28,10 @@ function target(first: FirstReading = "increase") {
       now_ns++;
       const exposition = scan(page, { openMetrics: page.includes("# EOF") });
       this.refused += await readings.record(exposition, recorder, { first, pace: () => {} });
-      store.add(recorder.cut(now_ns));
+      accumulator.add(recorder.cut(now_ns));
     },
     get metrics(): Record<string, Metric["stats"]> {
-      const { metrics } = snapshot(store.total, { context: {} });
+      const { metrics } = snapshot(accumulator.total, { context: {} });
       return Object.fromEntries(
         metrics.filter(({ name }) => !name.startsWith("profiler_"))
           .map((metric) => [names(metric), metric.stats]),

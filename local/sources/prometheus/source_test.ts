@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Signals, snapshot } from "@service/core";
 import { createPrometheusSource, type PrometheusOptions } from "./source.ts";
 import { Recorder } from "../recorder.ts";
-import { Store } from "../../watch/accumulator.ts";
+import { Accumulator } from "../../watch/accumulator.ts";
 
 interface Scraped extends AsyncDisposable {
   /** The payload once `done` holds of it. */
@@ -20,15 +20,15 @@ function scraping(url: string, options: Partial<PrometheusOptions> = {}): Scrape
     limit_ms: 1_000,
     ...options,
   });
-  const store = new Store(0n);
+  const accumulator = new Accumulator(0n);
   let now_ns = 0n;
   const recorder = new Recorder(0n, () => now_ns);
   let settled: Promise<void> | undefined;
   const sample = async () => {
     now_ns++;
     await source.sample(recorder);
-    store.add(recorder.cut(now_ns));
-    return snapshot(store.total, { context: {} });
+    accumulator.add(recorder.cut(now_ns));
+    return snapshot(accumulator.total, { context: {} });
   };
   const settle = () => settled ??= source.settle!();
   return {

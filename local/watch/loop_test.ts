@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { decode, signals, type Upload } from "@service/core";
+import { createClock } from "../base/clock.ts";
+import { startWatcher, type WatcherOptions } from "./loop.ts";
+
+/** A watcher of one counter, without a socket; what it serves, warns of and uploads. */
+function watched(options: Partial<WatcherOptions> = {}) {
+  const messages: string[] = [];
+  const now_ns = createClock();
+  let handle = (_: Request): Promise<Response> => assert.fail("nothing is served");
+  let closed = false;
+  const watcher = startWatcher({
+    start_ns: now_ns(),
+    now_ns,
+    version: "1.2.3",
+    context: { "instance.id": "0123456789ab" },
+    attributes: { "process.command_line": "true" },
+    sources: [{ sample: (recorder) => recorder.counter("samples_total", {}, 1) }],
+    listener: {
+      host: "127.0.0.1",
+      url: () => "http://127.0.0.1:0",
+      serve: (handler) => handle = handler,
+      close: () => Promise.resolve(void (closed = true)),
+    },
+    log: (message) => messages.push(message),
+    ...options,
+  });
+  return {
+    watcher,
+    messages,
+    get: (path: string) => handle(new Request(`http://127.0.0.1${path}`)),
+    isClosed: () => closed,
+  };
+}
+
+Deno.test("the first sample is served before the first tick, the last one ends the snapshot", async () => {
+  const { watcher, get, isClosed } = watched();
+  const first = signals.check(decode(await (await get("/signals")).text()));
+  assert(first.metrics.some(({ name }) => name === "samples_total"));
+  const last = signals.check(decode(await watcher.finish()));
+  assert(last.payload_ns > first.payload_ns);
+  assert.equal(last.payload_ns % 1_000_000_000n, 0n);
+  assert(isClosed());
+});
+
+Deno.test("the end uploads a last window that says so, and waits for it", async () => {
+  const uploads: Upload[] = [];
+  let finished = false;
+  const { watcher } = watched({
+    upload: () =>
+      Promise.resolve({
+        sample() {},
+        add: (upload) => Promise.resolve(void uploads.push(upload)),
+        finish: () => Promise.resolve(void (finished = true)),
+      }),
+  });
+  await watcher.finish();
+  assert(finished);
+  assert.deepEqual(uploads.map(({ final }) => final).at(-1), true);
+  const { instance_id, profiler_version, attributes, window } = uploads.at(-1)!;
+  assert.deepEqual([instance_id, profiler_version], ["0123456789ab", "1.2.3"]);
+  assert.deepEqual(attributes, { "process.command_line": "true" });
+  assert([...window.series.values()].some(({ name }) => name === "samples_total"));
+});
+
+Deno.test("an upload that cannot start is told, in the errors too, and the run goes on", async () => {
+  const { watcher, messages } = watched({ upload: () => Promise.reject(new Error("no disk")) });
+  const { errors } = signals.check(decode(await watcher.finish()));
+  assert.deepEqual(messages, ["cannot upload: no disk"]);
+  assert.deepEqual(errors.map(({ message }) => message), ["service-run: cannot upload: no disk"]);
+});

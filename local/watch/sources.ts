@@ -1,0 +1,79 @@
+/** The sources of a run, one row each. */
+
+import type { Tags } from "@service/core";
+import denoJson from "../../deno.json" with { type: "json" };
+import { readKey } from "../base/key.ts";
+import { log } from "../base/log.ts";
+import { openSegmentAsk } from "../base/native.ts";
+import { oomKills } from "../base/proc_files.ts";
+import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
+import { holdDirectories } from "../sources/activity/directories.ts";
+import { createActivitySource } from "../sources/activity/source.ts";
+import { createCaptureStateSource } from "../sources/capture_state.ts";
+import { type ConsoleReader, createConsoleSource } from "../sources/console/source.ts";
+import { createHostSource } from "../sources/proc/host.ts";
+import { createProcessSource } from "../sources/proc/processes.ts";
+import { createProfilerCostSource } from "../sources/profiler_cost.ts";
+import { createPrometheusSource } from "../sources/prometheus/source.ts";
+import type { Source } from "../sources/source.ts";
+
+/** A run whose workload has started. */
+export interface StartedRun extends Omit<Plan, "listen"> {
+  now_ns: () => bigint;
+  /** The workload's first process. */
+  pid: number;
+  /** The workload's console; absent where there is no supervisor to pass it on. */
+  console?: ConsoleReader;
+  /** The environment that the workload has too. */
+  env: Record<string, string>;
+}
+
+/** What sources get besides their run. */
+export interface SourceContext {
+  /** Attributes of the workload's processes. */
+  attributes: Tags;
+  /** Disposed of at the end of the run. */
+  held: DisposableStack;
+}
+
+/** Creates the sources of one kind; none where the run has nothing for them to measure. */
+type CreateSources = (run: StartedRun, context: SourceContext) => Source[];
+
+const SOURCES: readonly CreateSources[] = [
+  () => [createHostSource({ profilerVersion: denoJson.version })],
+  processes,
+  captureState,
+  activity,
+  prometheus,
+  ({ console, now_ns }) => console ? [createConsoleSource(console, { now_ns, oomKills })] : [],
+  () => [createProfilerCostSource()],
+];
+
+/** All sources of a run. */
+export function createSources(run: StartedRun, context: SourceContext): Source[] {
+  return SOURCES.flatMap((create) => create(run, context));
+}
+
+function processes({ id, pid }: StartedRun, { attributes }: SourceContext): Source[] {
+  return [createProcessSource({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}`, attributes })];
+}
+
+function captureState({ console, missing }: StartedRun): Source[] {
+  return [createCaptureStateSource({ captured: console ? ["console_errors"] : [], missing })];
+}
+
+function activity({ cuda }: StartedRun, { held }: SourceContext): Source[] {
+  if (!cuda) return [];
+  const { paths, faults } = held.use(holdDirectories(cuda.directories));
+  for (const fault of faults) log(`less room for GPU activity: ${fault}`);
+  const ask = openSegmentAsk(cuda.library);
+  return [held.use(createActivitySource({ directories: paths, ask }))];
+}
+
+function prometheus({ targets, env, start_ns }: StartedRun): Source[] {
+  const among = targets.length > 1;
+  const start_seconds = Number(start_ns / 1_000_000n) / 1_000;
+  return targets.map(({ key, ...target }) =>
+    createPrometheusSource({ ...target, key: key && readKey(key, env), among, start_seconds })
+  );
+}
