@@ -84,7 +84,7 @@ export interface RouteOptions<Query extends object, Body, A extends Access, Valu
   extends RouteDescription {
   access: A;
   query?: QueryParameters<Query> & RouteDescription["query"];
-  body?: RequestBody<Body, A>;
+  body?: RequestBody<Body, NoInfer<A>>;
   answers: Answers & { readonly 200: Answer<Value> };
   /** The value of the answer 200, or another answer. */
   handle(
