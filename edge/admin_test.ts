@@ -1,8 +1,10 @@
+/** The commands of `deno task admin`, run as programs. */
+
 import assert from "node:assert/strict";
 import { runScript } from "./testing/process.ts";
 import { temporaryFolder } from "./testing/each_storage.ts";
 import { get, startService } from "./testing/api.ts";
-import { KNOWN_FOR_NS } from "./tenancy/key_cache.ts";
+import { CACHED_FOR_NS } from "./tenancy/key_cache.ts";
 import { prefixOf } from "./tenancy/keys.ts";
 
 Deno.test("a key is made, used, listed without its secret, and revoked", async () => {
@@ -30,7 +32,7 @@ Deno.test("a key is made, used, listed without its secret, and revoked", async (
 
   const revoked = await admin("revoke-key", prefix);
   assert.deepEqual(revoked, { code: 0, stdout: "", stderr: "" });
-  service.clock.now_ns += KNOWN_FOR_NS;
+  service.clock.now_ns += CACHED_FOR_NS;
   assert.equal((await get(service, "/api/v1/instances", key)).status, 401);
   assert.match((await admin("list-keys")).stdout, /\trevoked \S+\n/);
 

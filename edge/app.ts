@@ -14,7 +14,7 @@ export type LogEntry =
   & { level: "info" | "error"; id: string; method: string; path: string }
   & (
     | {
-      /** The path as the document of the API has it. */
+      /** The path with its parameters in braces. */
       route: string;
       status: number;
       ms: number;

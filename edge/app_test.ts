@@ -1,3 +1,5 @@
+/** Answers that belong to no route: paths, methods, request ids, failures. */
+
 import assert from "node:assert/strict";
 import { testOnFile } from "./testing/each_storage.ts";
 import { get, NOW_TS, refused } from "./testing/api.ts";

@@ -1,3 +1,5 @@
+/** The hosted API as Deno Deploy runs it. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { runScript, startProcess } from "./testing/process.ts";
@@ -7,7 +9,7 @@ import { openDatabase } from "./database/database.ts";
 import { MIGRATIONS } from "./database/migrations.ts";
 import { createProject } from "./tenancy/projects.ts";
 
-Deno.test("as on Deno Deploy, told to end it ends, with all that it accepted stored", {
+Deno.test("as on Deno Deploy, it ends after a signal, with all that it accepted stored", {
   ignore: !hasServer,
 }, async () => {
   await using server = await startServer();
@@ -45,13 +47,13 @@ Deno.test("as on Deno Deploy, told to end it ends, with all that it accepted sto
         WHERE instance = (SELECT id FROM instances WHERE instance_id = ?)`,
       args: [instance_id],
     });
-    // One may have been stored whose answer was lost.
+    // One more may be stored: the answer to it was lost.
     const lost = Number(rows[0]!.count) - sent;
     assert.ok(lost === 0 || lost === 1, `${sent} acknowledged, ${rows[0]!.count} stored`);
   }
 });
 
-Deno.test("before it serves, all databases are brought to the newest schema", async () => {
+Deno.test("before a deployment, all databases are migrated to the newest schema", async () => {
   using folder = temporaryFolder();
   {
     using service = await startService(folder.url);
@@ -73,7 +75,7 @@ Deno.test("before it serves, all databases are brought to the newest schema", as
   assert.equal(Number(rows[0]!.version), MIGRATIONS.length);
 });
 
-/** An upload that the service waits for and that never ends: it must keep nobody. */
+/** An upload that never ends: the service must not wait for it. */
 async function beginUpload(url: string, key: string): Promise<Disposable> {
   const { hostname, port, host } = new URL(url);
   const connection = await Deno.connect({ hostname, port: Number(port) });

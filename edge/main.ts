@@ -4,16 +4,16 @@ import { createApp, type LogEntry } from "./app.ts";
 import { type Databases, openDatabases } from "./database/databases.ts";
 import { maintain } from "./windows/maintenance.ts";
 import { Metrics } from "./http/telemetry.ts";
-import { places } from "./tenancy/projects.ts";
+import { listDatabases } from "./tenancy/projects.ts";
 import { clock, createService } from "./service.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 const MAINTAIN_EVERY_MS = 3_600_000;
 const TIDY_EVERY_MS = 60_000;
-/** Deno Deploy kills what has not ended five seconds after it was told to. */
+/** Deno Deploy kills a process five seconds after its signal to stop. */
 const LONGEST_END_MS = 4_000;
 
-// It would override the address below.
+// This variable would override the address below.
 Deno.env.delete("DENO_SERVE_ADDRESS");
 const settings = settingsOrExit();
 const { retention_days, hostname, port } = settings;
@@ -25,7 +25,7 @@ const stopping = new AbortController();
 
 const timers = [setInterval(tidy, TIDY_EVERY_MS)];
 const { cron } = Deno as { cron?: (name: string, schedule: string, work: () => unknown) => void };
-// Deno Deploy starts a process for it where none runs; elsewhere there is none without a flag.
+// Deno Deploy starts a process for a cron job when none runs; elsewhere it is behind a flag.
 if (cron) cron("maintenance", "17 * * * *", maintainAll);
 else timers.push(setInterval(maintainAll, MAINTAIN_EVERY_MS));
 
@@ -44,7 +44,7 @@ await tidy();
 await databases[Symbol.asyncDispose]();
 Deno.exit();
 
-/** Answers what has come, so that what is accepted is stored. */
+/** Stops accepting requests and ends once those accepted are answered. */
 function stop(): void {
   if (stopping.signal.aborted) return;
   stopping.abort();
@@ -65,8 +65,9 @@ async function maintainAll(): Promise<void> {
   const { dictionaries } = service.memory;
   const options = { now_ns: clock(), retention_days, dictionaries };
   try {
-    for (const place of [{ id: 0n, database_url: null }, ...await places(databases.control)]) {
-      using lease = await databases.lease(place);
+    const control = { id: 0n, database_url: null };
+    for (const location of [control, ...await listDatabases(databases.control)]) {
+      using lease = await databases.lease(location);
       while (!stopping.signal.aborted && !await maintain(lease, options));
     }
   } catch (error) {

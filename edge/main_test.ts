@@ -1,3 +1,5 @@
+/** The hosted API as a process: restarts, signals, wrong settings. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { runScript, startProcess } from "./testing/process.ts";
@@ -35,7 +37,7 @@ Deno.test("a window acknowledged before kill -9 is there once after a restart", 
   assert.deepEqual(metrics.map(({ stats }: { stats: unknown }) => stats), [{ total: 3 }]);
 });
 
-Deno.test("only this machine is answered, and a signal to stop ends it well", async () => {
+Deno.test("it answers on this machine alone, and ends well on a signal to stop", async () => {
   using folder = temporaryFolder();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     await using server = await startProcess(folder.url);
@@ -46,7 +48,7 @@ Deno.test("only this machine is answered, and a signal to stop ends it well", as
   }
 });
 
-Deno.test("a setting that cannot be meant ends it with one clear line", async () => {
+Deno.test("a setting that is not valid ends it with one clear line", async () => {
   const { code, stderr } = await runScript("./main.ts", [], { PORT: "http" });
   assert.equal(code, 2);
   assert.equal(stderr, 'Cannot use PORT: must be a whole number from 0 to 65535: got "http"\n');

@@ -1,3 +1,5 @@
+/** The operator's routes, the counters and the log. */
+
 import assert from "node:assert/strict";
 import { decode } from "@service/core";
 import { temporaryFolder, testOnFile } from "./testing/each_storage.ts";
@@ -77,7 +79,7 @@ testOnFile("a project is made, limited and moved over HTTP, at once", async (ser
   });
 });
 
-Deno.test("without an admin token there are no such routes", async () => {
+Deno.test("without an admin token the operator's routes do not exist", async () => {
   using folder = temporaryFolder();
   using service = await startService(folder.url, { admin_token: undefined });
   for (const path of ["/metrics", "/api/v1/admin/keys"]) {
@@ -86,7 +88,7 @@ Deno.test("without an admin token there are no such routes", async () => {
   }
 });
 
-testOnFile("the counters say what was done", async (service) => {
+testOnFile("the counters count requests, windows and rows", async (service) => {
   const parts = { instance_id: newInstanceId(), from: START, to: START + 10 };
   await send(service, parts);
   await send(service, parts);
@@ -111,7 +113,7 @@ testOnFile("the counters say what was done", async (service) => {
 });
 
 testOnFile(
-  "a request is logged with what it cost and whose it was, without the key",
+  "a request is logged with its cost and its key's prefix, without the key",
   async (service) => {
     const instance_id = newInstanceId();
     await send(service, { instance_id, from: START, to: START + 10 });
@@ -132,7 +134,7 @@ testOnFile(
 );
 
 testOnFile(
-  "every answer has an id, and says that it is data for the one who asked",
+  "every answer has an id, and headers that mark it as data for one client",
   async (service) => {
     for (
       const [path = "", key] of [["/health", ""], ["/none", ""], [LIST, service.key], [LIST, "x"]]

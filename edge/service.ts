@@ -1,3 +1,5 @@
+/** The service: caches, limits and counters around its databases. */
+
 import type { Databases } from "./database/databases.ts";
 import type { Service } from "./http/context.ts";
 import { KeyCache } from "./tenancy/key_cache.ts";
@@ -6,15 +8,15 @@ import { InstanceRoom, type Limits } from "./tenancy/quotas.ts";
 import { createMemory } from "./windows/memory.ts";
 import { RateLimit } from "./http/rate_limit.ts";
 
-/** What a service works with. */
+/** What a service is created with: its databases and settings. */
 export interface ServiceOptions {
   databases: Databases;
   /** How long windows are kept. */
   retention_days: number;
-  /** What a key may do. */
+  /** Rate limits of a key. */
   reads_per_second: number;
   writes_per_second: number;
-  /** What a project may have that has no quotas of its own. */
+  /** Limits of projects without quotas of their own. */
   quotas: Limits;
   admin_token?: string;
   metrics?: Metrics;
@@ -22,7 +24,7 @@ export interface ServiceOptions {
   now_ns?: () => bigint;
 }
 
-/** A service with nothing in its memory yet. */
+/** A service with empty caches. */
 export function createService(options: ServiceOptions): Service {
   const { reads_per_second, writes_per_second, metrics = new Metrics(), now_ns = clock, ...rest } =
     options;

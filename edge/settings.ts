@@ -1,13 +1,15 @@
+/** Settings of the hosted API, from environment variables. */
+
 import { MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import type { Limits } from "./tenancy/quotas.ts";
 
-/** How the hosted API runs. */
+/** Settings of the hosted API. */
 export interface Settings {
   database_url: string;
   database_token?: string;
   retention_days: number;
   hostname: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: number;
   reads_per_second: number;
   writes_per_second: number;
@@ -19,24 +21,24 @@ type Environment = Pick<Deno.Env, "get">;
 
 const DATABASE_SCHEMES = ["file:", "libsql:", "http:", "https:", "ws:", "wss:"];
 const MIN_TOKEN_LENGTH = 32;
-const MANY = 999_999_999;
+const MAX_LIMIT = 999_999_999;
 
 /**
- * The settings that environment variables give.
+ * The settings in environment variables.
  *
- * @throws {RangeError} If a variable holds what it cannot mean.
+ * @throws {RangeError} If the value of a variable is not valid; the message names it.
  */
 export function readSettings(env: Environment): Settings {
   const isDeploy = Boolean(env.get("DENO_DEPLOYMENT_ID") || env.get("DENO_DEPLOY"));
-  const limit = (name: string, unset: number, max = MANY) =>
-    whole(env, name, { min: 1, max, unset });
+  const limit = (name: string, unset: number, max = MAX_LIMIT) =>
+    integer(env, name, { min: 1, max, unset });
   return {
     database_url: databaseUrl(env, isDeploy),
     database_token: env.get("SERVICE_DATABASE_TOKEN"),
     retention_days: limit("SERVICE_RETENTION_DAYS", 30, 36_500),
-    // Deno Deploy sends requests from outside; anywhere else only this machine is answered.
+    // On Deno Deploy requests come from outside; elsewhere only this machine may connect.
     hostname: isDeploy ? "0.0.0.0" : "127.0.0.1",
-    port: whole(env, "PORT", { min: 0, max: 65_535, unset: 8000 }),
+    port: integer(env, "PORT", { min: 0, max: 65_535, unset: 8000 }),
     reads_per_second: limit("SERVICE_READS_PER_SECOND", 200),
     writes_per_second: limit("SERVICE_WRITES_PER_SECOND", 2_000),
     quotas: {
@@ -74,7 +76,7 @@ function adminToken(env: Environment): string | undefined {
   );
 }
 
-function whole(
+function integer(
   env: Environment,
   name: string,
   { min, max, unset }: { min: number; max: number; unset: number },

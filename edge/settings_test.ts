@@ -1,3 +1,5 @@
+/** Settings from environment variables. */
+
 import assert from "node:assert/strict";
 import { readSettings } from "./settings.ts";
 
@@ -20,7 +22,7 @@ Deno.test("with nothing set, a file beside the checkout is served to this machin
   });
 });
 
-Deno.test("each variable sets its own", () => {
+Deno.test("each variable sets its setting", () => {
   const env = {
     SERVICE_DATABASE_URL: "libsql://example.org",
     SERVICE_DATABASE_TOKEN: "token",
@@ -47,7 +49,7 @@ Deno.test("each variable sets its own", () => {
   });
 });
 
-Deno.test("a value that cannot be meant is refused with the name and what is allowed", () => {
+Deno.test("a value that is not valid is refused with its variable and the values allowed", () => {
   const bad = {
     SERVICE_DATABASE_URL: "service.db",
     SERVICE_RETENTION_DAYS: "0",

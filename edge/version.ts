@@ -1,3 +1,5 @@
+/** Version of the hosted API, from its `deno.json`. */
+
 import config from "./deno.json" with { type: "json" };
 
 /** Version of the hosted API. */

@@ -1,13 +1,13 @@
-/** Answers of routes, described: to the API's document and to the handlers' types. */
+/** Descriptions of answers, for the API's document and for the types of handlers. */
 
 import type { Shape } from "@service/core";
 import { problem } from "@service/core/payload_schema";
 import type { Problem } from "@service/core/payload";
 
-/** One answer of a route: its meaning and its content. */
+/** One answer of a route. */
 export interface Answer<Value = unknown> {
   description: string;
-  /** Without one the answer has no body. */
+  /** Absent: the answer has no body. */
   content?: Content<Value>;
 }
 
@@ -16,14 +16,14 @@ export interface Content<Value> {
   /** Media type. */
   type: string;
   shape: Shape<Value>;
-  /** Name of the shape in the document; without one it stands where it is used. */
+  /** Name of the shape among the document's schemas; absent: the shape is written in place. */
   name?: string;
   example?: unknown;
 }
 
-/** How a body stands in the document. */
+/** How the document shows a body. */
 export interface ContentOptions {
-  /** Name of its shape there. */
+  /** Name of its shape among the document's schemas. */
   name?: string;
   example?: unknown;
 }
@@ -43,36 +43,36 @@ export function refusal(description: string): Answer<Problem> {
   return { description, content };
 }
 
-/** A query that cannot be read. */
+/** 400 for a query. */
 export const BAD_QUERY: Answer = refusal("A parameter is missing, not known, or cannot be read.");
-/** A body that cannot be read. */
+/** 400 for a body. */
 export const BAD_BODY: Answer = refusal("The body is wrong: errors names the path in it.");
-/** A body past its limit. */
+/** 413. */
 export const TOO_LARGE: Answer = refusal("The body is too large.");
-/** No valid key. */
+/** 401 where a key is needed. */
 export const NO_KEY: Answer = refusal("X-API-Key is missing or not valid.");
-/** A key without the scope. */
+/** 403. */
 export const NO_SCOPE: Answer = refusal(
   "The key does not allow this: errors names the scope that it lacks.",
 );
-/** A key that is used too often. */
+/** 429. */
 export const TOO_OFTEN: Answer = refusal(
   "The key was used too often: Retry-After says how many seconds to wait.",
 );
-/** No valid token of the operator. */
+/** 401 where the operator's token is needed. */
 export const NO_TOKEN: Answer = refusal(
   "Authorization is not Bearer and the service's admin token.",
 );
-/** The same, of a hidden route. */
+/** 404 where the operator's token is needed for a hidden route. */
 export const HIDDEN: Answer = refusal(
   "The token is wrong; answered as a path that does not exist.",
 );
-/** A failure that passes. */
+/** 503. */
 export const UNAVAILABLE: Answer = refusal(
   "The database does not answer, or the project is being moved: Retry-After says how many seconds " +
     "to wait.",
 );
-/** A failure of the service. */
+/** 500. */
 export const FAILED: Answer = refusal(
   "The service failed; the document says under which id its log knows more.",
 );

@@ -2,7 +2,7 @@
 
 import { refuse, retryAfter } from "@service/core/problem";
 import type { Database } from "../database/database.ts";
-import type { KnownKey } from "../tenancy/key_cache.ts";
+import type { ApiKey } from "../tenancy/key_cache.ts";
 import { isSecret, type Scope } from "../tenancy/keys.ts";
 import type { RequestContext, Service } from "./context.ts";
 import { pathNotFound } from "./problem.ts";
@@ -10,8 +10,8 @@ import type { RateLimit } from "./rate_limit.ts";
 
 /** The authenticated client, with a lease on its project's database. */
 export interface Client extends Disposable {
-  key: KnownKey;
-  project: KnownKey["project"];
+  key: ApiKey;
+  project: ApiKey["project"];
   /** The database with the project's rows. */
   db: Database;
 }
@@ -67,7 +67,7 @@ export function expectOperator(
   throw refuse(401, "Unauthorized: Authorization must be Bearer and the admin token");
 }
 
-function spend(limit: RateLimit, { prefix }: KnownKey, scope: Scope): void {
+function spend(limit: RateLimit, { prefix }: ApiKey, scope: Scope): void {
   const seconds = limit.spend(prefix);
   if (seconds === 0) return;
   const allowed = `${limit.per_second} ${scope}s a second, ${limit.burst} at once`;

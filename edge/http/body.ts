@@ -14,7 +14,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /**
  * An uploaded JSON body, inflated.
  *
- * @throws {Refusal} 400 for another type or encoding or broken gzip or a body that breaks off, 413 for too many bytes.
+ * @throws {Refusal} 400 for another media type or encoding, broken gzip or a body that is cut off;
+ * 413 for too many bytes.
  */
 export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Promise<Uint8Array> {
   const { headers } = request;
@@ -26,11 +27,11 @@ export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Prom
   if (encoding !== "gzip" && encoding !== "identity") {
     throw badHeader("Content-Encoding", "gzip or identity", encoding);
   }
-  const sent = await readUpTo(limit, request).catch(brokenOff);
+  const sent = await readUpTo(limit, request).catch(cutOff);
   if (encoding === "identity") return sent;
   try {
-    // Synchronous: reading the text takes far longer anyway, and the other way fails in Deno 2.5
-    // on bodies of several MiB.
+    // Synchronous: parsing the text takes far longer anyway, and streams fail in Deno 2.5 on bodies
+    // of several MiB.
     return gunzipSync(sent, { maxOutputLength: MAX_INFLATED_BYTES, chunkSize: CHUNK_BYTES });
   } catch (error) {
     if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {
@@ -42,7 +43,7 @@ export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Prom
   }
 }
 
-/** Bytes of a body that is not an upload. */
+/** Most bytes of a body that is not an upload. */
 const MAX_JSON_BYTES = 65_536;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
@@ -70,7 +71,7 @@ export function jsonBody<T>(shape: Shape<T>): RequestBody<T, Access> {
 async function readUpTo(limit: number, request: Request): Promise<Bytes> {
   const stated = Number(request.headers.get("content-length") ?? NaN);
   if (stated > limit) throw tooLarge(limit, "as sent");
-  // The server takes no more than was stated, and reading all at once is twice as fast.
+  // The server reads no more than the stated length, and one read is twice as fast as many.
   if (stated <= limit) return await request.bytes() as Bytes;
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -89,16 +90,16 @@ async function readUpTo(limit: number, request: Request): Promise<Bytes> {
 }
 
 /** Refuses a body whose client has gone: the service did not fail. */
-function brokenOff(error: unknown): never {
+function cutOff(error: unknown): never {
   if (error instanceof Refusal) throw error;
-  const message = "broke off before its end";
+  const message = "ended before its stated length";
   throw refuse(400, `Cannot read the body: it ${message}`, [{ parameter: "body", message }]);
 }
 
 function tooLarge(limit: number, which: string): Refusal {
   return refuse(
     413,
-    `Cannot take the body: it must have at most ${limit} bytes ${which}; send smaller windows`,
+    `Cannot accept the body: it must have at most ${limit} bytes ${which}; send smaller windows`,
     [{ parameter: "body", message: `must have at most ${limit} bytes ${which}` }],
   );
 }

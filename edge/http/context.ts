@@ -27,7 +27,7 @@ export interface Service {
   retention_days: number;
 }
 
-/** What the log says of a request beside its answer. */
+/** Facts about a request for the log. */
 export interface RequestFacts {
   /** Rows read from databases for it. */
   rows: number;
@@ -42,5 +42,5 @@ export interface Env {
   Variables: { requestId: string; facts: RequestFacts };
 }
 
-/** A request, and the answer to it in the making. */
+/** One request, with the headers of its answer so far. */
 export type RequestContext = Context<Env>;

@@ -1,3 +1,5 @@
+/** Entity tags of snapshots that never change. */
+
 import assert from "node:assert/strict";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import { get, newInstanceId, NOW_TS, refused, send, type TestService } from "../testing/api.ts";
@@ -68,7 +70,7 @@ testOnEachStorage({
     assert.equal(new Set(tags).size, tags.length);
   },
 
-  async "who may not read is refused, whatever tag is sent"(service) {
+  async "a client that may not read is refused, whatever tag it sends"(service) {
     const path = `${await start(service)}&end=${START + 20}`;
     const headers = { "x-api-key": "no", "if-none-match": "*" };
     await refused(await service.request(path, { headers }), 401);

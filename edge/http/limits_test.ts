@@ -1,3 +1,5 @@
+/** Rate limits of keys, and quotas of projects. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { SECOND_NS } from "@service/core/time";
@@ -13,7 +15,7 @@ import {
   send,
   startService,
 } from "../testing/api.ts";
-import { KNOWN_FOR_NS } from "../tenancy/key_cache.ts";
+import { CACHED_FOR_NS } from "../tenancy/key_cache.ts";
 import { listProjects, setQuotas } from "../tenancy/projects.ts";
 import { BURST_SECONDS, RateLimit } from "./rate_limit.ts";
 
@@ -68,7 +70,7 @@ testOnFile("each quota of a project has a refusal of its own", async (service) =
   const project = (await listProjects(service.service.databases, 1n))[0]!.name;
   const set = async (quotas: Parameters<typeof setQuotas>[2]) => {
     await setQuotas(service.db, project, quotas);
-    service.clock.now_ns += KNOWN_FOR_NS;
+    service.clock.now_ns += CACHED_FOR_NS;
   };
   const instance_id = newInstanceId();
   await send(service, { instance_id, from: START, to: START + 10 });
@@ -76,7 +78,7 @@ testOnFile("each quota of a project has a refusal of its own", async (service) =
   await set({ max_instances: 1 });
   await send(service, { instance_id, from: START + 10, to: START + 20 });
   const full = await refused(await post(service, body()), 409);
-  assert.match(full.detail, /^Cannot take a new instance: instance_id would be one more than 1,/);
+  assert.match(full.detail, /^Cannot accept a new instance: instance_id would be one more than 1,/);
   await set({ max_instances: null });
   assert.equal((await post(service, body())).status, 200);
 

@@ -9,20 +9,23 @@ import { Unavailable } from "../database/unavailable.ts";
 
 const RETRY_UNAVAILABLE_SECONDS = 5;
 
-/** The refusal of a request that needs a database which is not there. */
+/** The refusal while a database is unavailable. */
 export function unavailable(): Refusal {
   return retryAfter(
     RETRY_UNAVAILABLE_SECONDS,
-    refuse(503, "The database does not answer, or takes nothing for now; send the request again"),
+    refuse(
+      503,
+      "The database does not answer, or accepts no writes for now; send the request again",
+    ),
   );
 }
 
-/** The refusal of a request for a path that no route has. */
+/** The refusal of a path that has no route. */
 export function pathNotFound(): Refusal {
-  return refuse(404, "Cannot find the path: /openapi.json lists those there are");
+  return refuse(404, "Cannot find the path: /openapi.json lists all paths");
 }
 
-/** The refusal that an error stands for, or `null` where the service failed. */
+/** The refusal that an error means, or `null` where it is a failure of the service. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof Unavailable) return unavailable();
@@ -31,15 +34,18 @@ export function refusalOf(error: unknown): Refusal | null {
   return retryAfter(1, refuse(503, detail));
 }
 
-/** The answer that a refusal is. */
+/** A refusal as an answer. */
 export function problemResponse(c: RequestContext, refusal: Refusal): Response {
   const { body, status, headers } = problemAnswer(refusal);
   c.get("facts").bytes = body.length;
   return c.body(body, status as ContentfulStatusCode, headers);
 }
 
-/** The refusal of a request that the service failed to answer; it keeps the reason to itself. */
+/** The refusal after a failure of the service; the reason is in the log alone. */
 export function failure(c: RequestContext): Refusal {
   const id = c.get("requestId");
-  return refuse(500, `The service failed: its log says more under the id ${id}; try again later`);
+  return refuse(
+    500,
+    `The service failed: its log has the reason under the id ${id}; try again later`,
+  );
 }

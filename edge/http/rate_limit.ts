@@ -14,7 +14,7 @@ interface Bucket {
   at_ms: number;
 }
 
-/** Seconds' worth of tokens that a full bucket holds. */
+/** A full bucket holds the tokens of this many seconds. */
 export const BURST_SECONDS = 10;
 
 const MAX_BUCKETS = 10_000;

@@ -1,4 +1,4 @@
-/** Routes of the hosted API: each is registered, checked, answered and described from one value. */
+/** Routes: one value describes a route, checks its requests and answers them. */
 
 import type { JsonSchema } from "@service/core";
 import { type Parameter, type QueryParameters, readQuery } from "@service/core/query";
@@ -9,8 +9,8 @@ import type { RequestContext, Service } from "./context.ts";
 import { respondJson } from "./respond.ts";
 
 /**
- * What a request must show: a key with a scope, the operator's token, or nothing. Without the token
- * a `hidden` route is answered as a path that does not exist.
+ * The authentication that a route demands: a key with a scope, the operator's token, or nothing.
+ * Without the token a `hidden` route is answered as a path that does not exist.
  */
 export type Access = Scope | "operator" | "hidden" | "anyone";
 
@@ -50,7 +50,7 @@ export interface HeaderDescription {
 export interface BodyDescription {
   description?: string;
   schema: JsonSchema;
-  /** Name of the schema in the document; without one it stands where it is used. */
+  /** Name of the schema in the document; absent: it is written in place. */
   name?: string;
 }
 
@@ -64,11 +64,11 @@ export interface RequestBody<Body, A extends Access> extends BodyDescription {
   read(request: AuthenticatedRequest<A>): Promise<Body>;
 }
 
-/** A request that showed what its route demands. */
+/** A request that passed the authentication of its route. */
 export interface AuthenticatedRequest<A extends Access> {
   c: RequestContext;
   service: Service;
-  /** `null` for routes that need no key. */
+  /** `null` where the route needs no key. */
   client: A extends Scope ? Client : null;
 }
 

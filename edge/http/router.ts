@@ -7,7 +7,7 @@ import type { Env, Service } from "./context.ts";
 import { pathNotFound, problemResponse } from "./problem.ts";
 import type { Route } from "./route.ts";
 
-/** Lets `app` answer the routes; those of the operator only where the service has an admin token. */
+/** Registers the routes; those of the operator only where the service has an admin token. */
 export function addRoutes(app: Hono<Env>, service: Service, routes: readonly Route[]): void {
   app.use(methodNotAllowed({
     app,

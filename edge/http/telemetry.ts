@@ -3,16 +3,16 @@
 /** Upper bounds of the latency histogram, seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What became of a window that was uploaded. */
+/** The outcome of an upload. */
 export type WindowOutcome = "stored" | "duplicate" | "refused";
 
-/** Counts what this process did. */
+/** Counters of this process. */
 export class Metrics {
-  /** Windows by what became of them. */
+  /** Windows by outcome. */
   readonly windows: Record<WindowOutcome, number> = { stored: 0, duplicate: 0, refused: 0 };
-  /** Failures of databases by whether they were tried again. */
+  /** Failures of databases, by whether the statement was tried again. */
   readonly failures: Record<"retried" | "failed", number> = { retried: 0, failed: 0 };
-  /** Rows that databases gave. */
+  /** Rows read from databases. */
   rows = 0;
   readonly #requests = new Map<string, number>();
   readonly #latencies = new Map<string, { buckets: number[]; sum: number; count: number }>();
@@ -31,7 +31,7 @@ export class Metrics {
     latency.count++;
   }
 
-  /** All of it, with the writes that wait now. */
+  /** The exposition, with the number of writes that wait now. */
   text(waitingWrites: number): string {
     return [
       ...family("requests_total", "counter", "Requests answered.", this.#requests),
@@ -40,19 +40,19 @@ export class Metrics {
       ...family(
         "rows_read_total",
         "counter",
-        "Rows that databases gave.",
+        "Rows read from databases.",
         new Map([["", this.rows]]),
       ),
       ...family(
         "write_queue_depth",
         "gauge",
-        "Writes that wait for their turn.",
+        "Writes waiting in queues.",
         new Map([["", waitingWrites]]),
       ),
       ...family(
         "database_errors_total",
         "counter",
-        "Failures of databases, and whether they were tried again.",
+        "Failures of databases, by whether the statement was tried again.",
         labelled("outcome", this.failures),
       ),
       "",

@@ -1,3 +1,5 @@
+/** Uploads that are refused, and what the refusals name. */
+
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { encodeUpload } from "@service/core";

@@ -1,3 +1,5 @@
+/** Random requests to every route, generated from the API's document. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeUpload, type JsonSchema } from "@service/core";

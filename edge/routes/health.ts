@@ -14,7 +14,7 @@ export const health: Route = route({
   method: "GET",
   path: "/health",
   access: "anyone",
-  summary: "Says that the service runs and its database answers",
+  summary: "Tells whether the service runs and its database answers",
   answers: {
     200: json(healthy, "It runs.", { example: { status: "ok" } }),
     503: refusal("The database does not answer within two seconds."),

@@ -1,4 +1,4 @@
-/** `POST /api/v1/ingest`: takes one window of one instance. */
+/** `POST /api/v1/ingest`: stores one window of one instance. */
 
 import { createHash } from "node:crypto";
 import { encode, ShapeError, type Upload } from "@service/core";
@@ -24,16 +24,16 @@ export interface Ingested {
 
 const ingested: Shape<Ingested> = object<Ingested>({ stored: flag, watermark_ns: nanoseconds });
 
-/** `POST /api/v1/ingest`: takes one window of one instance. */
+/** `POST /api/v1/ingest`: stores one window of one instance. */
 export const ingest: Route = route({
   method: "POST",
   path: "/api/v1/ingest",
   access: "write",
-  summary: "Takes one window of one instance, as the profiler uploads it",
-  description: "The same window again changes nothing. Windows may come in any order.",
+  summary: "Stores one window of one instance, as the profiler uploads it",
+  description: "A window that is sent again changes nothing. Windows may arrive in any order.",
   headers: {
     "Content-Encoding": {
-      description: "How the body is packed. Default: identity.",
+      description: "Compression of the body. Default: identity.",
       schema: { enum: ["gzip", "identity"] },
     },
   },
@@ -52,10 +52,10 @@ export const ingest: Route = route({
     409: refusal(
       "The window contradicts what is stored: another start_ns, a span that overlaps one, other " +
         "content for the same span, or a span after the final one. Or the instance is new, and " +
-        "the project has as many as it may.",
+        "the project's quota of instances is used up.",
     ),
     413: refusal("The body is too large, as sent or inflated."),
-    422: refusal("The window has more series than the project may have."),
+    422: refusal("The window has more series than the project's quota."),
   },
   async handle({ service, client: { db }, body: window }) {
     const outcome = await storeWindow(db, window);
@@ -72,14 +72,14 @@ export const ingest: Route = route({
       const { dictionaries } = service.memory;
       const closing = { dictionaries, name: window, instance, received_ns, from_ns, to_ns, rolled };
       await rollUpClosed(db, closing).catch(() => {
-        // The window is stored; the maintenance makes what is missing.
+        // The window is stored, and maintenance makes roll-ups that are missing.
       });
     }
     return answered;
   },
 });
 
-/** The window as it is stored: the body it is made from is let go before it waits for its turn. */
+/** The window as it is stored; its body is garbage before the window waits in the write queue. */
 async function readWindow(
   { c, service, client }: AuthenticatedRequest<"write">,
 ): Promise<WindowToStore> {

@@ -1,3 +1,5 @@
+/** Uploads, and what is read of them. */
+
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { encodeUpload } from "@service/core";

@@ -1,3 +1,5 @@
+/** The list of instances. */
+
 import assert from "node:assert/strict";
 import { decode, type Instance, instanceList } from "@service/core";
 import { testOnEachStorage } from "../testing/each_storage.ts";

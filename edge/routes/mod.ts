@@ -1,4 +1,4 @@
-/** The list of routes: what the hosted API answers, in the order of its document. */
+/** The list of routes, in the order of the API's document. */
 
 import type { Route } from "../http/route.ts";
 import { adminRoutes } from "./admin.ts";
@@ -9,7 +9,7 @@ import { metrics } from "./metrics.ts";
 import { type OpenApi, openapiOf, openapiRoute } from "./openapi.ts";
 import { signals } from "./signals.ts";
 
-/** All routes; each is a file. */
+/** All routes of the hosted API. */
 export const routes: readonly Route[] = [
   health,
   openapiRoute(() => openapi),

@@ -99,7 +99,7 @@ const SECURITY: Record<Access, { security?: JsonSchema[] }> = {
 
 const OF_KEY = { 401: NO_KEY, 403: NO_SCOPE, 429: TOO_OFTEN, 500: FAILED, 503: UNAVAILABLE };
 
-/** Answers that follow from what a route demands. */
+/** Answers that follow from the authentication of a route. */
 const ACCESS_ANSWERS: Record<Access, Answers> = {
   read: OF_KEY,
   write: OF_KEY,
@@ -108,7 +108,7 @@ const ACCESS_ANSWERS: Record<Access, Answers> = {
   anyone: {},
 };
 
-/** All answers of a route by status; its own descriptions come first. */
+/** All answers of a route; its own descriptions replace the general ones. */
 function answersOf({ access, query, body, answers }: RouteDescription): Answers {
   return {
     ...(query && { 400: BAD_QUERY }),

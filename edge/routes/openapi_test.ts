@@ -1,3 +1,5 @@
+/** The API's document, compared with what the service answers. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { assertDescribed, assertFits, checkOf, paths } from "../testing/described.ts";

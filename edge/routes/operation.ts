@@ -1,4 +1,4 @@
-/** Operations of the operator: one row makes a command, a route and the description of both. */
+/** Operations of the operator: each row is a command, a route, and the description of both. */
 
 import { object, type Shape } from "@service/core/schema";
 import type { Service } from "../http/context.ts";
@@ -7,13 +7,13 @@ import type { Route } from "../http/route.ts";
 /** What operations work with. */
 export type OperatedService = Pick<Service, "databases" | "now_ns">;
 
-/** A value that an operation is given: a member of a JSON body, or a flag of a command. */
+/** A value that an operation needs: a member of a JSON body, or a flag of a command. */
 export interface Field<T> {
   shape: Shape<T>;
   isOptional: boolean;
   /** The flag; by default the field's name, with hyphens. */
   flag?: string;
-  /** What stands behind the flag in the usage. */
+  /** The flag's value in the usage. */
   placeholder: string;
   /**
    * The value that a flag's text stands for; by default the text itself.
@@ -30,7 +30,7 @@ export interface Target {
   description: string;
   /** Meaning of the answer 404. */
   missing: string;
-  /** The flag that names it; without one it is the command's operand. */
+  /** The flag that names it; absent: it is the command's operand. */
   flag?: string;
 }
 
@@ -38,7 +38,7 @@ export interface Target {
 export interface Operation {
   command: string;
   method: Route["method"];
-  /** The path behind `/api/v1/admin/`. */
+  /** The path after `/api/v1/admin/`. */
   path: string;
   summary: string;
   description?: string;
@@ -48,21 +48,21 @@ export interface Operation {
   body: Shape<Record<string, unknown>>;
   answer: Shape<unknown>;
   /**
-   * Does it, and gives the answer.
+   * Executes the operation and returns its answer.
    *
-   * @throws {Refusal} 404, where there is no such target.
-   * @throws {RangeError} Where it cannot be done with these values.
+   * @throws {Refusal} 404 if there is no such target.
+   * @throws {RangeError} If it is not possible with these values.
    */
   run(service: OperatedService, given: Given<unknown>): Promise<unknown>;
   /**
    * Lines that the command prints.
    *
-   * @throws {RangeError} Where the command fails with this answer.
+   * @throws {RangeError} If the command fails with this answer.
    */
   lines(answer: unknown, given: Given<unknown>, now_ns: bigint): string[];
 }
 
-/** What an operation is given: its target and its fields. */
+/** The input of an operation: its target and its fields' values. */
 export interface Given<Values> {
   /** Empty where there is none. */
   target: string;

@@ -1,4 +1,4 @@
-/** The table of operations: what the operator does to projects and keys, by command and over HTTP. */
+/** The table of the operator's operations on projects and keys. */
 
 import { MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { refuse } from "@service/core/problem";

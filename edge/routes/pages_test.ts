@@ -1,3 +1,5 @@
+/** Pages of the list of instances, and its tag filter. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, formatTags, instanceList } from "@service/core";
@@ -75,7 +77,7 @@ testOnEachStorage({
     await fc.assert(property, { numRuns: 40 });
   },
 
-  async "a value that cannot be meant is named"(service) {
+  async "a parameter that is not valid is named"(service) {
     const wrong: Record<string, string> = {
       "limit=0": "limit",
       "limit=1.5": "limit",

@@ -1,3 +1,5 @@
+/** Query parameters of a read. */
+
 import assert from "node:assert/strict";
 import { testOnFile } from "../testing/each_storage.ts";
 import { get, newInstanceId, NOW_TS, refused, send } from "../testing/api.ts";

@@ -1,9 +1,11 @@
+/** Scopes, expiry and rotation of keys. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { SECOND_NS } from "@service/core/time";
 import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import { get, makeUpload, newInstanceId, NOW_TS, post, refused, send } from "../testing/api.ts";
-import { KNOWN_FOR_NS } from "../tenancy/key_cache.ts";
+import { CACHED_FOR_NS } from "../tenancy/key_cache.ts";
 import { prefixOf } from "../tenancy/keys.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "../tenancy/projects.ts";
 
@@ -60,7 +62,7 @@ testOnEachStorage({
 testOnFile("a key that was looked up stays known for five seconds", async (service) => {
   assert.equal((await get(service, LIST)).status, 200);
   await revokeKey(service.db, prefixOf(service.key)!, 1n);
-  service.clock.now_ns += KNOWN_FOR_NS - 1n;
+  service.clock.now_ns += CACHED_FOR_NS - 1n;
   assert.equal((await get(service, LIST)).status, 200);
   service.clock.now_ns += 1n;
   await refused(await get(service, LIST), 401);

@@ -20,19 +20,19 @@ export const signals: Route = route({
   access: "read",
   summary: "Reads one instance's snapshot, accumulated from start",
   description:
-    "An answer that can never change, as end is given and all up to it has arrived, has an ETag.",
+    "An answer that can no longer change, as all windows up to end have arrived, has an ETag.",
   query: {
     instance_id: required(someText, "The instance to read, from the list of instances."),
     start: required(
       seconds,
       "Epoch seconds, exclusive: where counters, histograms and profiles start. To follow an " +
         "instance, the payload_ns / 1e9 of the previous read; nothing is then counted twice. " +
-        "Older than what is kept: no metrics.",
+        "Older than the retention: no metrics.",
     ),
     end: optional(
       seconds,
-      "Epoch seconds, inclusive: the snapshot instant, or as near to it as all has arrived. " +
-        "Default: now.",
+      "Epoch seconds, inclusive: the snapshot instant. Where windows are still missing, the " +
+        "snapshot is of an earlier instant, its payload_ns. Default: now.",
     ),
     ...selectionParameters,
   },
@@ -83,9 +83,8 @@ function unknownInstance() {
 function tooOld(retained_ns: bigint, log_ns: bigint): ErrorEntry {
   return {
     level: "warning",
-    message:
-      `start is older than what is kept, from ${secondsFromNs(retained_ns)} (epoch seconds)` +
-      ": the payload has no metrics",
+    message: `start is older than the retention, which begins at ${secondsFromNs(retained_ns)} ` +
+      "(epoch seconds): the payload has no metrics",
     exception: "",
     log_ns,
   };

@@ -1,3 +1,5 @@
+/** The snapshot of an instance. */
+
 import assert from "node:assert/strict";
 import type { ErrorEntry, Series } from "@service/core";
 import { MAX_ERRORS } from "@service/core/limits";
@@ -28,7 +30,7 @@ async function sendAt(service: TestService, ...froms: number[]): Promise<string>
 }
 
 testOnEachStorage({
-  async "the payload says who answers, for whom, and from when"(service) {
+  async "the payload names the service, the instance and the start"(service) {
     const id = await sendAt(service, 0);
     const payload = await read(service, `instance_id=${id}&start=${START}`);
     assert.deepEqual(payload.platform, { version: VERSION });
@@ -119,12 +121,12 @@ testOnEachStorage({
     assert.deepEqual(whole.errors, []);
   },
 
-  async "a start older than what is kept gives no metrics, and says why"(service) {
+  async "a start older than the retention gives no metrics, and says why"(service) {
     const id = await sendAt(service, 0);
     const oldest = service.clock.now_ns - 30n * DAY_NS;
     const old = await read(service, `instance_id=${id}&start=${secondsFromNs(oldest - 1n)}`);
     assert.deepEqual(old.metrics, []);
-    assert.match(old.errors[0]!.message, /older than what is kept/);
+    assert.match(old.errors[0]!.message, /older than the retention/);
     assert.equal(work(await read(service, `instance_id=${id}&start=${secondsFromNs(oldest)}`)), 1);
   },
 
@@ -191,7 +193,7 @@ testOnEachStorage({
     assert.equal(errors.at(-1)?.message, "error 1.20");
   },
 
-  async "the answer is compressed for who asks so"(service) {
+  async "the answer is compressed if the client accepts gzip"(service) {
     const instance_id = newInstanceId();
     const tags = { "a.long.tag": "x".repeat(2_000) };
     await send(service, { instance_id, from: START, to: START + 10, tags });

@@ -1,3 +1,5 @@
+/** Cache of keys, so that most requests need no look-up of their key. */
+
 import { Lru } from "@service/core/lru";
 import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
@@ -5,44 +7,45 @@ import type { Place } from "../database/databases.ts";
 import { isKey, prefixOf, type Scope } from "./keys.ts";
 import { type Quotas, readQuotas } from "./quotas.ts";
 
-/** A key that may be used, with its project. */
-export interface KnownKey {
+/** A valid key, with its project. */
+export interface ApiKey {
   prefix: string;
   name: string;
   scopes: Scope[];
   project: Place & { name: string; quotas: Quotas };
 }
 
-/** A key stays known for so long after it was looked up: revoked keys and moved projects included. */
-export const KNOWN_FOR_NS: bigint = 5n * SECOND_NS;
+/** How long a key that was looked up is used without asking the database again, even if it was revoked. */
+export const CACHED_FOR_NS: bigint = 5n * SECOND_NS;
 
-const MAX_KNOWN = 10_000;
+const MAX_CACHED = 10_000;
 
-interface Known {
-  since_ns: bigint;
-  found: Promise<StoredKey | null>;
+/** A key by its prefix; `null`: there is none. */
+interface LookUp {
+  started_ns: bigint;
+  key: Promise<StoredKey | null>;
 }
 
-interface StoredKey extends KnownKey {
+interface StoredKey extends ApiKey {
   hash: ArrayBuffer;
   expires_ns: bigint | null;
 }
 
-/** Keys by their prefix, each looked up once in {@linkcode KNOWN_FOR_NS}; knows when each was last used. */
+/** Keys by their prefix, each looked up once in {@linkcode CACHED_FOR_NS}; notes when each was last used. */
 export class KeyCache {
   readonly #db: Database;
   readonly #now_ns: () => bigint;
-  readonly #known = new Lru<string, Known>({ max: MAX_KNOWN });
+  readonly #lookUps = new Lru<string, LookUp>({ max: MAX_CACHED });
   readonly #used = new Map<string, bigint>();
 
-  /** Over the database of projects and keys. */
+  /** Of the keys in the database of projects and keys. */
   constructor(db: Database, now_ns: () => bigint) {
     this.#db = db;
     this.#now_ns = now_ns;
   }
 
-  /** What is known of a key; `null` for what is none, or is revoked or expired. */
-  async find(given: string): Promise<KnownKey | null> {
+  /** The key that `given` is; `null` if it is not valid, revoked or expired. */
+  async find(given: string): Promise<ApiKey | null> {
     const prefix = prefixOf(given);
     const stored = prefix === null ? null : await this.#lookUp(prefix);
     const now_ns = this.#now_ns();
@@ -52,9 +55,9 @@ export class KeyCache {
     return stored;
   }
 
-  /** Looks up every key again when it is next used. */
+  /** Forgets all keys: each is looked up again when it is next used. */
   forget(): void {
-    this.#known.clear();
+    this.#lookUps.clear();
   }
 
   /** Stores when the keys were last used. */
@@ -69,17 +72,17 @@ export class KeyCache {
 
   #lookUp(prefix: string): Promise<StoredKey | null> {
     const now_ns = this.#now_ns();
-    const known = this.#known.get(prefix);
-    const age_ns = known ? now_ns - known.since_ns : -1n;
-    if (known && age_ns >= 0n && age_ns < KNOWN_FOR_NS) return known.found;
-    const found = findKey(this.#db, prefix);
-    this.#known.set(prefix, { since_ns: now_ns, found });
-    // Only what was found is kept: guesses leave nothing behind.
+    const cached = this.#lookUps.get(prefix);
+    const age_ns = cached ? now_ns - cached.started_ns : -1n;
+    if (cached && age_ns >= 0n && age_ns < CACHED_FOR_NS) return cached.key;
+    const key = findKey(this.#db, prefix);
+    this.#lookUps.set(prefix, { started_ns: now_ns, key });
+    // Prefixes without a key are not kept: guesses would push keys out.
     const drop = () => {
-      if (this.#known.get(prefix)?.found === found) this.#known.delete(prefix);
+      if (this.#lookUps.get(prefix)?.key === key) this.#lookUps.delete(prefix);
     };
-    found.then((key) => key ?? drop(), drop);
-    return found;
+    key.then((found) => found ?? drop(), drop);
+    return key;
   }
 }
 

@@ -1,9 +1,11 @@
+/** API keys: their form, their scopes and their hashes. */
+
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** What a key allows. */
+/** Permission of a key. */
 export type Scope = "read" | "write";
 
-/** A key as its owner holds it, and what is stored of it. */
+/** A new key: the text for its owner, and what is stored of it. */
 export interface NewKey {
   /** Shown once, never stored. */
   key: string;
@@ -15,7 +17,7 @@ export interface NewKey {
 
 const PREFIX_BYTES = 4;
 const SECRET_BYTES = 20;
-const FORM = new RegExp(`^(svc_[0-9a-f]{${2 * PREFIX_BYTES}})_[0-9a-f]{${2 * SECRET_BYTES}}$`);
+const FORMAT = new RegExp(`^(svc_[0-9a-f]{${2 * PREFIX_BYTES}})_[0-9a-f]{${2 * SECRET_BYTES}}$`);
 
 /** A new random key. */
 export function makeKey(): NewKey {
@@ -24,18 +26,18 @@ export function makeKey(): NewKey {
   return { key, prefix, hash: sha256(key) };
 }
 
-/** The prefix of what looks like a key, or `null`. */
+/** The prefix of a text in the form of a key, or `null`. */
 export function prefixOf(given: string): string | null {
-  return FORM.exec(given)?.[1] ?? null;
+  return FORMAT.exec(given)?.[1] ?? null;
 }
 
-/** Whether `given` is the key behind `hash`; takes as long for `null`, a prefix that is unknown. */
+/** Whether `given` is the key with this hash; for `null`, an unknown prefix, it takes as long. */
 export function isKey(given: string, hash: ArrayBuffer | null): boolean {
   const same = timingSafeEqual(sha256(given), new Uint8Array(hash ?? new ArrayBuffer(32)));
   return same && hash !== null;
 }
 
-/** Whether two secrets are one; takes as long whatever they share. */
+/** Whether two secrets are equal, in a time that does not depend on their content. */
 export function isSecret(given: string, secret: string): boolean {
   return timingSafeEqual(sha256(given), sha256(secret));
 }

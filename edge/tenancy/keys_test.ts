@@ -1,7 +1,9 @@
+/** API keys: their form, their storage, their refusal. */
+
 import assert from "node:assert/strict";
 import { temporaryFolder, testOnEachStorage } from "../testing/each_storage.ts";
 import { get, post, refused, startService } from "../testing/api.ts";
-import { KNOWN_FOR_NS } from "./key_cache.ts";
+import { CACHED_FOR_NS } from "./key_cache.ts";
 import { isKey, makeKey, prefixOf } from "./keys.ts";
 import { revokeKey } from "./projects.ts";
 
@@ -40,7 +42,7 @@ testOnEachStorage({
     const { key } = service;
     assert.equal((await get(service, "/api/v1/instances")).status, 200);
     assert.ok(await revokeKey(service.db, prefixOf(key)!, 1n));
-    service.clock.now_ns += KNOWN_FOR_NS;
+    service.clock.now_ns += CACHED_FOR_NS;
     const sameSpecies = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
     const paths = ["/api/v1/instances", "/api/v1/signals", "/api/v1/signals?instance_id=x&start=1"];
     const documents = new Set<string>();

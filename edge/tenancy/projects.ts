@@ -1,4 +1,4 @@
-/** Projects and their keys, as the database of keys has them. */
+/** Projects and keys: stored, listed, changed and revoked in the database of keys. */
 
 import { refuse } from "@service/core/problem";
 import { type Database, statement } from "../database/database.ts";
@@ -6,7 +6,7 @@ import { BESIDE, type Databases, type Place } from "../database/databases.ts";
 import { makeKey, type Scope } from "./keys.ts";
 import { type Quotas, readQuotas } from "./quotas.ts";
 
-/** A key as the list shows it. */
+/** A key in the list of keys. */
 export interface ListedKey {
   prefix: string;
   name: string;
@@ -19,41 +19,41 @@ export interface ListedKey {
   revoked_ns: bigint | null;
 }
 
-/** A project as the list shows it. */
+/** A project in the list of projects. */
 export interface ListedProject extends Quotas {
   name: string;
   created_ns: bigint;
   /** Where its rows are, without any token in the URL. */
   database: string;
-  /** Keys that are valid. */
+  /** Number of valid keys. */
   keys: number;
-  /** `null`: its database cannot be read. */
+  /** Number of instances; `null`: its database cannot be read. */
   instances: number | null;
 }
 
-/** Which project to make. */
+/** A project to create. */
 export interface CreateProjectOptions {
   name: string;
-  /** Where its rows go: the default place when absent. */
+  /** Where its rows go; absent: the default of the service. */
   database_url?: string | null;
   now_ns: bigint;
 }
 
-/** Which key to make. */
+/** A key to create. */
 export interface CreateKeyOptions {
-  /** Created when there is none of the name. */
+  /** Name of its project, which is created where there is none. */
   project: string;
   name: string;
   now_ns: bigint;
-  /** What it allows: all when absent. */
+  /** Absent: both. */
   scopes?: Scope[];
-  /** `null` and absent: never. */
+  /** `null` and absent: it does not expire. */
   expires_ns?: bigint | null;
-  /** Where the rows of a project go that is created: `null` and absent, beside the keys. */
+  /** Where the rows of a new project go; `null` and absent: to the database of the keys. */
   database_url?: string | null;
 }
 
-/** Which key to replace. */
+/** A key to replace. */
 export interface RotateKeyOptions {
   prefix: string;
   /** How long the old key stays valid. */
@@ -64,12 +64,12 @@ export interface RotateKeyOptions {
 /** Both scopes. */
 export const SCOPES: Scope[] = ["read", "write"];
 
-/** Stores a new project and makes its database ready; says whether the name was free. */
+/** Creates a project and its database; `false` if there is a project of the name. */
 export async function createProject(
   databases: Databases,
   { name, database_url = databases.defaultPlace, now_ns }: CreateProjectOptions,
 ): Promise<boolean> {
-  // What cannot be opened is told before anything is stored.
+  // A database that cannot be opened is an error before anything is stored.
   if (database_url !== BESIDE) (await databases.lease({ id: 0n, database_url }))[Symbol.dispose]();
   const [created] = await databases.control.write([
     statement(INSERT_PROJECT, { project: name, now_ns, database_url }),
@@ -80,7 +80,7 @@ export async function createProject(
 }
 
 /**
- * The project of a name.
+ * The project with a name.
  *
  * @throws {Refusal} 404 if there is none.
  */
@@ -97,8 +97,8 @@ export async function findProject(db: Database, name: string): Promise<Place> {
   return row as unknown as Place;
 }
 
-/** Where rows of projects are beside those of the keys; each database once. */
-export async function places(db: Database): Promise<Place[]> {
+/** Databases of projects other than the database of keys, each once. */
+export async function listDatabases(db: Database): Promise<Place[]> {
   const { rows } = await db.query(
     `SELECT min(id) AS id, database_url FROM projects WHERE database_url IS NOT NULL
       GROUP BY coalesce(nullif(database_url, 'beside'), id) ORDER BY id`,
@@ -106,7 +106,7 @@ export async function places(db: Database): Promise<Place[]> {
   return rows as unknown as Place[];
 }
 
-/** Stores a new key and gives it: this once. */
+/** Creates a key and returns it; only its hash is stored. */
 export async function createKey(db: Database, options: CreateKeyOptions): Promise<string> {
   const { key, ...stored } = makeKey();
   const { scopes = SCOPES, expires_ns = null, database_url = null, ...rest } = options;
@@ -126,7 +126,7 @@ export async function createKey(db: Database, options: CreateKeyOptions): Promis
 const INSERT_PROJECT = `INSERT INTO projects (name, created_ns, database_url)
   VALUES (:project, :now_ns, :database_url) ON CONFLICT DO NOTHING`;
 
-/** Stores a key like another, which stays valid for a while; gives the new one, or `null` for no valid old one. */
+/** Creates a key like another, which expires after the overlap; `null` if that one is not valid. */
 export async function rotateKey(db: Database, options: RotateKeyOptions): Promise<string | null> {
   const { key, prefix: new_prefix, hash } = makeKey();
   const { prefix, now_ns, overlap_ns } = options;
@@ -183,7 +183,7 @@ export async function listProjects(databases: Databases, now_ns: bigint): Promis
   }));
 }
 
-/** Ends the use of a key for good; says whether there is one of the prefix. */
+/** Revokes a key; `false` if there is none with the prefix. */
 export async function revokeKey(db: Database, prefix: string, now_ns: bigint): Promise<boolean> {
   const [result] = await db.write([{
     sql: "UPDATE keys SET revoked_ns = coalesce(revoked_ns, ?) WHERE prefix = ?",

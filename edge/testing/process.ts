@@ -3,7 +3,7 @@
 import deno from "@deno/linux-x64-glibc/package.json" with { type: "json" };
 import { command } from "../../tests/command.ts";
 
-/** The folder of the programs that are started. */
+/** The folder of `edge/`. */
 const EDGE = new URL("../", import.meta.url);
 
 /** A running `edge/main.ts`. */
@@ -15,19 +15,19 @@ export interface ServerProcess extends AsyncDisposable {
   stop: (signal: Deno.Signal) => Promise<number>;
   /** The exit code, once it has ended by itself. */
   ended: Promise<number>;
-  /** What it has written to stderr. */
-  said: () => string;
+  /** Its stderr so far. */
+  stderr: () => string;
 }
 
 /** How a program of `edge/` is run. */
 export interface ProcessOptions {
   env?: Record<string, string>;
-  /** With all that it could want, or as on Deno Deploy: by an old version, on the network alone. */
+  /** With all permissions, or as on Deno Deploy: by its version of Deno, with network and environment alone. */
   like?: "here" | "deploy";
   script?: string;
 }
 
-/** Deno as Deno Deploy has it. */
+/** The version of Deno that Deno Deploy runs, and its permissions. */
 export const DEPLOY_DENO: { version: string; args: string[] } = {
   version: deno.version,
   args: ["run", "--allow-net", "--allow-env", "--v8-flags=--max-old-space-size=512", "--quiet"],
@@ -48,17 +48,17 @@ export async function startProcess(
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  let said = "";
+  let stderr = "";
   const ready = Promise.withResolvers<string>();
-  // Read to the end: who writes to a pipe that nobody reads stands still.
+  // Read to the end: a process that writes to a full pipe blocks.
   const reading = (async () => {
     for await (const text of process.stderr.pipeThrough(new TextDecoderStream())) {
-      said += text;
-      const url = /listening on (http:\S+)\n/.exec(said)?.[1];
+      stderr += text;
+      const url = /listening on (http:\S+)\n/.exec(stderr)?.[1];
       if (url) ready.resolve(url);
     }
     const { code } = await process.status;
-    ready.reject(new Error(`Cannot start the hosted API: ${said}`));
+    ready.reject(new Error(`Cannot start the hosted API: ${stderr}`));
     return code;
   })();
   const url = await ready.promise;
@@ -71,7 +71,7 @@ export async function startProcess(
     pid: process.pid,
     stop,
     ended: reading,
-    said: () => said,
+    stderr: () => stderr,
     async [Symbol.asyncDispose]() {
       try {
         await stop("SIGKILL");
@@ -82,7 +82,7 @@ export async function startProcess(
   };
 }
 
-/** What a script of `edge/`, run to its end, says. */
+/** Runs a script of `edge/` to its end. */
 export async function runScript(
   script: string,
   args: string[],

@@ -1,4 +1,4 @@
-/** The hosted API as a program for tests: its clock is what each request says. */
+/** The hosted API as a program for tests; each request sets its clock. */
 
 import { createApp } from "../app.ts";
 import { openDatabases } from "../database/databases.ts";

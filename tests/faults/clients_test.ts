@@ -16,7 +16,7 @@ interface Pair extends AsyncDisposable {
   urls: [string, string];
   key: string;
   /** What the first one has complained of. */
-  said: () => string;
+  stderr: () => string;
 }
 
 async function startPair(url: string): Promise<Pair> {
@@ -29,7 +29,7 @@ async function startPair(url: string): Promise<Pair> {
   return {
     urls: [processes[0].url, processes[1].url],
     key,
-    said: processes[0].said,
+    stderr: processes[0].stderr,
     [Symbol.asyncDispose]: () => all[Symbol.asyncDispose](),
   };
 }
@@ -68,7 +68,7 @@ for (const hours of [-7, 5]) {
 }
 
 testOnBoth("a body that breaks off leaves nothing behind", async (pair) => {
-  const { key, urls: [url], said } = pair;
+  const { key, urls: [url], stderr } = pair;
   const ledger = new Ledger({ key, start: NOW - 1_003, windows: 5 });
   for (const i of range(0, ledger.windows)) {
     await sendHalf(url, key, ledger.body(i));
@@ -76,7 +76,7 @@ testOnBoth("a body that breaks off leaves nothing behind", async (pair) => {
     await ledger.deliver({ url }, i, never);
   }
   await ledger.expectWhole(url);
-  assert.doesNotMatch(said(), /"error"/);
+  assert.doesNotMatch(stderr(), /"error"/);
 });
 
 testOnBoth("of two uploaders with one instance id each window is there once", async (pair) => {
