@@ -15,12 +15,11 @@
 
 /* ---- Connecting ---- */
 
-/* A closed standard stream: its number must not go to one of our descriptors. The placeholder
- * closes when the workload is executed. */
+/* Opens each standard stream that is closed: its number must not go to one of our descriptors. It is
+ * closed again when the workload is executed. */
 static void fill_closed(void) {
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= 2) continue;
-    close(fd);
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
 static bool same_file(int a, int b) {
