@@ -128,7 +128,12 @@ Deno.test("/health says ok", async () => {
 Deno.test("other paths are 404, other methods 405 with what is allowed", async () => {
   const { get } = endpoint();
   assert.equal((await get("/")).status, 404);
-  assert.equal((await get("/signalsx")).status, 404);
+  const missing = await get("/signalsx");
+  assert.equal(missing.status, 404);
+  assert.match(
+    problem.check(await missing.json()).detail,
+    /: \/signals and \/health are served here$/,
+  );
   const response = await get("/signals", { method: "POST", body: "x" });
   assert.equal(response.status, 405);
   assert.equal(response.headers.get("allow"), "GET, HEAD");

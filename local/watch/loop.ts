@@ -2,7 +2,8 @@
 
 import { encode, type Tags } from "@service/core";
 import { SECOND_NS } from "@service/core/time";
-import { createEndpoint, localSignals } from "../serve/endpoint.ts";
+import { createEndpoint } from "../serve/endpoint.ts";
+import { localSignals } from "../serve/signals.ts";
 import type { Listener } from "../serve/listener.ts";
 import type { Uploader } from "../upload/spools.ts";
 import { createRefresh } from "./refresh.ts";

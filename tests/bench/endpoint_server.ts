@@ -4,7 +4,8 @@
  */
 
 import { encode } from "@service/core";
-import { createEndpoint, localSignals } from "../../local/serve/endpoint.ts";
+import { createEndpoint } from "../../local/serve/endpoint.ts";
+import { localSignals } from "../../local/serve/signals.ts";
 import { sampleWindow } from "./samples.ts";
 
 const total = sampleWindow(Number(Deno.args[0]));

@@ -1,0 +1,88 @@
+/** Routes of the local endpoint: each is found, checked and answered from one value. */
+
+import { acceptsGzip } from "@service/core/http";
+import { refuse, refuseMethod } from "@service/core/problem";
+import { type QueryParameters, readQuery } from "@service/core/query";
+
+/** A route, ready to be found and answered. */
+export interface Route {
+  method: "GET";
+  path: string;
+  /** The answer to a request for it, whose URL is `url`. */
+  answer(request: Request, url: URL): Promise<Response>;
+}
+
+/** A request with its query read. */
+export interface RouteRequest<Query> {
+  query: Query;
+  /** The query as it was sent. */
+  search: string;
+  acceptsGzip: boolean;
+}
+
+/** JSON text in bytes. */
+export interface JsonBody {
+  bytes: Uint8Array<ArrayBuffer>;
+  isCompressed: boolean;
+}
+
+/** A route's path and parameters, and how it is answered. */
+export interface RouteOptions<Query extends object> {
+  method: Route["method"];
+  path: string;
+  query: QueryParameters<Query>;
+  handle(request: RouteRequest<Query>): Promise<JsonBody>;
+}
+
+/** The route that `options` describe. */
+export function route<Query extends object>(options: RouteOptions<Query>): Route {
+  const { method, path, query, handle } = options;
+  return {
+    method,
+    path,
+    async answer(request, { searchParams }) {
+      const body = await handle({
+        query: readQuery(searchParams, query),
+        search: String(searchParams),
+        acceptsGzip: acceptsGzip(request.headers.get("accept-encoding")),
+      });
+      return jsonResponse(body, { isHead: request.method === "HEAD" });
+    },
+  };
+}
+
+/**
+ * The route for a request; HEAD is answered as GET is, without a body.
+ *
+ * @throws {Refusal} 404 that lists the paths, 405 that lists the methods of the path.
+ */
+export function findRoute(
+  routes: readonly Route[],
+  { method, url }: { method: string; url: URL },
+): Route {
+  const path = url.pathname.replace(/\/$/, "");
+  const found = routes.filter((route) => route.path === path);
+  if (found.length === 0) {
+    const paths = new Intl.ListFormat("en").format(new Set(routes.map(({ path }) => path)));
+    throw refuse(404, `There is nothing at this path: ${paths} are served here`);
+  }
+  const wanted = method === "HEAD" ? "GET" : method;
+  const route = found.find((route) => route.method === wanted);
+  if (route) return route;
+  throw refuseMethod(
+    method,
+    found.flatMap(({ method }) => method === "GET" ? ["GET", "HEAD"] : [method]),
+  );
+}
+
+function jsonResponse({ bytes, isCompressed }: JsonBody, { isHead }: { isHead: boolean }) {
+  return new Response(isHead ? null : bytes, {
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(bytes.length),
+      "cache-control": "no-store",
+      "vary": "accept-encoding",
+      ...(isCompressed && { "content-encoding": "gzip" }),
+    },
+  });
+}
