@@ -1,16 +1,16 @@
-/** One line of an exposition: a sample with its labels and its value. */
+/** Samples: one line of an exposition, with its labels and its value. */
 
-/** A sample as its line has it. */
+/** A sample as it is written. */
 export interface Sample {
   name: string;
-  /** Names and values in turns, without `le` and `quantile`. */
+  /** Names and values alternately, without `le` and `quantile`. */
   labels: string[];
   /** Value of the label `le` or `quantile`, or `null` where there is none. */
   bound: string | null;
   value: number;
 }
 
-/** Why a line cannot be read. */
+/** The line cannot be read. */
 export class LineError extends Error {
   override readonly name = "LineError";
 }
@@ -26,7 +26,7 @@ const NINE = 57;
 const OPEN = 123;
 const CLOSE = 125;
 
-/** By code of a character: whether it may be part of a name that stands without quotes. */
+/** Whether a character, by its code, may be part of a name without quotes. */
 const NAME_PARTS = Uint8Array.from(
   { length: 128 },
   (_, code) => /[\w:]/.test(String.fromCharCode(code)) ? 1 : 0,
@@ -39,7 +39,7 @@ const AFTER_VALUE =
 /**
  * The sample on the line of `text` from `start` to the line feed at `end`.
  *
- * @throws {LineError} If the line is none.
+ * @throws {LineError} If the line is no sample.
  */
 export function readSample(text: string, start: number, end: number): Sample {
   const sample: Sample = { name: "", labels: [], bound: null, value: 0 };
@@ -60,7 +60,7 @@ export function readSample(text: string, start: number, end: number): Sample {
   return sample;
 }
 
-/** Reads labels from behind the open brace; the place behind the closing one. */
+/** Reads the labels that start behind the opening brace; returns the place behind the closing brace. */
 function readLabels(text: string, start: number, sample: Sample): number {
   let at = skipBlanks(text, start);
   while (text.charCodeAt(at) !== CLOSE) {
@@ -90,13 +90,13 @@ function readLabels(text: string, start: number, sample: Sample): number {
 }
 
 /**
- * The number that `text` is, `NaN` and infinities included.
+ * The number in `text`, which may be `NaN` or infinite.
  *
- * @throws {LineError} If it is none.
+ * @throws {LineError} If it is no number.
  */
 export function readNumber(text: string): number {
   const number = Number(text);
-  // Number takes more than the format does: nothing at all, and other bases.
+  // Number accepts more than the format does: the empty text, and other bases.
   if (!Number.isNaN(number) && text !== "" && !isOtherBase(text)) return number;
   const word = /^([-+]?)(?:(nan)|inf(?:inity)?)\r?$/i.exec(text);
   if (!word) throw new LineError(`a number is expected: got ${quote(text)}`);
@@ -107,7 +107,7 @@ function isOtherBase(text: string): boolean {
   return text.length > 2 && text.charCodeAt(1) > NINE && /^0[xbo]/i.test(text);
 }
 
-/** A name as a comment has it, in quotes or without; and the place behind it. */
+/** The name in a comment, with or without quotes, and the place behind it. */
 export function readName(text: string, start: number): { name: string; at: number } {
   if (text.charCodeAt(start) === QUOTE) {
     const at = closingQuote(text, start) + 1;

@@ -1,17 +1,17 @@
-/** A scanner of Prometheus' text formats: 0.0.4, with the quoted names of Prometheus 3, and OpenMetrics 1.0. */
+/** The scanner of Prometheus' text formats: 0.0.4, with the quoted names of Prometheus 3, and OpenMetrics 1.0. */
 
 import { MAX_SERIES } from "@service/core/limits";
 import { LineError, readName, readNumber, readSample, type Sample } from "./_sample.ts";
 
-/** What a target exposes. */
+/** The metrics of one page. */
 export interface Exposition {
-  /** In the order of the page; where it turns bad, those that are whole before. */
+  /** In the order of the page; those that are complete before a fault. */
   families: Family[];
-  /** Where and why the page cannot be read on. */
+  /** Where the reading of the page ends early, and why. */
   fault?: { line: number; why: string };
 }
 
-/** What a family measures; `unknown` is also what 0.0.4 calls untyped. */
+/** Type of a family; `unknown` is called untyped in 0.0.4. */
 export type FamilyType =
   | "counter"
   | "gauge"
@@ -42,14 +42,14 @@ export interface ExposedSeries {
 
 /** One sample. */
 export interface Point {
-  /** What the sample's name has behind the family's, such as `_bucket`. */
+  /** The sample's name behind the family's, such as `_bucket`. */
   suffix: string;
   /** Value of `le` or `quantile`, or `null` where there is none. */
   bound: number | null;
   value: number;
 }
 
-/** What is known of a page beside its text. */
+/** Properties of a page besides its text. */
 export interface ScanOptions {
   /** Whether it is OpenMetrics, which must end in `# EOF`. */
   openMetrics?: boolean;
@@ -57,7 +57,7 @@ export interface ScanOptions {
   cut?: string;
 }
 
-/** What the names of samples may have behind the name of a family that is declared. */
+/** Suffixes that names of samples may have behind the name of a declared family. */
 const SUFFIXES: Record<FamilyType, readonly string[]> = {
   counter: ["_total", "_created"],
   gauge: [],
@@ -69,7 +69,7 @@ const SUFFIXES: Record<FamilyType, readonly string[]> = {
   unknown: [],
 };
 
-/** Families, type by type, that the page `text` is; never throws. */
+/** The families of the page `text`; never throws. */
 export function scan(text: string, { openMetrics = false, cut }: ScanOptions = {}): Exposition {
   const page = new Page();
   let at = 0;
@@ -81,7 +81,7 @@ export function scan(text: string, { openMetrics = false, cut }: ScanOptions = {
     }
     if (cut !== undefined) throw new LineError(cut);
     if (!page.ended && (at < text.length || openMetrics)) {
-      // The last line of OpenMetrics needs no line feed where it says that it is the last.
+      // The last line of OpenMetrics needs no line feed.
       if (!/^# EOF\r?$/.test(text.slice(at))) {
         line++;
         throw new LineError(
@@ -97,6 +97,7 @@ export function scan(text: string, { openMetrics = false, cut }: ScanOptions = {
   return { families: page.families() };
 }
 
+/** The family of a sample name, and the suffix. */
 interface Owner {
   family: OpenFamily;
   suffix: string;
@@ -105,26 +106,27 @@ interface Owner {
 /** A family while its page is read. */
 interface OpenFamily extends Family {
   declared: boolean;
-  /** By their labels as they are written, then by their labels sorted. */
+  /** Series by their labels as written. */
   byText: Map<string, ExposedSeries>;
+  /** Series by their labels sorted. */
   byKey: Map<string, ExposedSeries>;
 }
 
 /** The families of a page so far. */
 class Page {
   readonly #families = new Map<string, OpenFamily>();
-  /** Of each sample name. */
+  /** By sample name. */
   readonly #owners = new Map<string, Owner>();
   #current: OpenFamily | undefined;
-  /** That of the sample before, and its labels. */
+  /** The series of the last sample, and its labels. */
   #series: ExposedSeries | undefined;
   #labels: string[] | undefined;
-  /** Series so far. */
+  /** Number of series. */
   #count = 0;
-  /** Whether the page has said that it ends. */
+  /** Whether the page has had its `# EOF`. */
   ended = false;
 
-  /** Takes the line of `text` from `start` to the line feed at `end`. */
+  /** Reads the line of `text` from `start` to the line feed at `end`. */
   read(text: string, start: number, end: number): void {
     let at = start;
     while (text[at] === " " || text[at] === "\t") at++;
@@ -134,9 +136,9 @@ class Page {
     else this.#sample(readSample(text, at, end));
   }
 
-  /** Those that are whole: all, or where the page turned bad at `rest`, all but the one that is open. */
+  /** The complete families: all, or after a fault in `rest`, all but the one that it may belong to. */
   families(rest?: string): Family[] {
-    const open = rest === undefined || this.ended || isOfAnother(rest, this.#current?.name)
+    const open = rest === undefined || this.ended || beginsOtherFamily(rest, this.#current?.name)
       ? undefined
       : this.#current;
     return [...this.#families.values()]
@@ -177,7 +179,7 @@ class Page {
     this.#series!.points.push({ suffix, bound: bound === null ? null : readNumber(bound), value });
   }
 
-  /** Whose the samples called `name` are: a family of that name, or one that allows what follows its own. */
+  /** The family of the samples called `name`: the one of that name, or one that allows the suffix. */
   #own(name: string): Owner {
     let owner: Owner | undefined;
     const family = this.#families.get(name);
@@ -201,7 +203,7 @@ class Page {
     const key = keyOf(pairs.flat());
     let series = family.byKey.get(key);
     if (!series) {
-      // Nobody could record more, and a page of nothing else would fill the memory.
+      // More could not be recorded, and would fill the memory.
       if (++this.#count > MAX_SERIES) {
         throw new LineError(`there are more than ${MAX_SERIES} series`);
       }
@@ -227,8 +229,8 @@ class Page {
   }
 }
 
-/** Whether a bad line, or what there is of it, begins a family other than `name`. */
-function isOfAnother(rest: string, name: string | undefined): boolean {
+/** Whether a bad line, or the part of it that there is, begins a family other than `name`. */
+function beginsOtherFamily(rest: string, name: string | undefined): boolean {
   if (name === undefined || rest.startsWith("# ")) return true;
   const word = /^[\w:]+/.exec(rest)?.[0];
   return word !== undefined && !word.startsWith(name) && !name.startsWith(word);
@@ -240,7 +242,7 @@ function areEqual(a: readonly string[], b: readonly string[] | undefined): boole
   return true;
 }
 
-/** With lengths nothing needs an escape. */
+/** Labels as a key; with their lengths nothing needs an escape. */
 function keyOf(labels: readonly string[]): string {
   let key = "";
   for (const part of labels) key += `${part.length}:${part}`;

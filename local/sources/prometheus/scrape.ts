@@ -1,22 +1,22 @@
-/** One read of a Prometheus endpoint, bounded in time and size. */
+/** The scrape: one read of a Prometheus endpoint, bounded in time and size. */
 
 import { type Exposition, scan } from "./exposition.ts";
 
-/** How an endpoint answered. */
+/** The outcome of a scrape. */
 export type Scrape =
   | { state: "read"; exposition: Exposition }
-  /** Nothing listens there, or what does is still loading. */
+  /** Nothing listens there, or the server is still loading. */
   | { state: "not up"; why: string }
   | { state: "failed"; why: string };
 
-/** How to read. */
+/** Client, key and limits of a scrape. */
 export interface ScrapeOptions {
   client?: Deno.HttpClient;
   /** Key that the endpoint asks for. */
   key?: string;
-  /** Ends the read. */
+  /** Ends the scrape. */
   signal: AbortSignal;
-  /** Bytes that are read at most, once inflated. */
+  /** Most bytes that are read, once inflated. */
   maxBytes?: number;
 }
 
@@ -24,7 +24,7 @@ const MAX_BYTES = 16 * 2 ** 20;
 
 const MAX_REDIRECTS = 3;
 
-/** What Prometheus 3 asks for, without the formats that are not text. */
+/** Formats that Prometheus 3 accepts, without those that are not text. */
 const ACCEPT = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.7," +
   "application/openmetrics-text;version=1.0.0;q=0.6," +
   "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.5," +
@@ -67,7 +67,7 @@ async function get(url: string, { client, key, signal }: ScrapeOptions): Promise
   }
 }
 
-/** A request cannot have the login in its URL. */
+/** The URL without its login, which a request must send as a header. */
 function withoutLogin(url: string): { address: string; authorization?: string } {
   const parsed = new URL(url);
   const { username, password } = parsed;
@@ -80,7 +80,7 @@ function withoutLogin(url: string): { address: string; authorization?: string } 
   return { address: parsed.href, authorization: `Basic ${login.toBase64()}` };
 }
 
-/** The body as far as it comes, and why it is not whole. */
+/** The body as far as it was read; `cut` says why the rest is missing. */
 async function readBody(
   response: Response,
   { signal, maxBytes = MAX_BYTES }: ScrapeOptions,
@@ -103,7 +103,7 @@ async function readBody(
   }
 }
 
-/** Also while a listener closes: who waited to be taken is turned away then. */
+/** Whether the connection was refused, or reset while the listener closed. */
 function isRefused(error: unknown): boolean {
   return error instanceof TypeError &&
     /connection refused|os error 111|connect error: connection reset/i.test(causes(error));
@@ -115,7 +115,7 @@ function reason(error: unknown, signal: AbortSignal): string {
   return causes(error).split("\n")[0]!;
 }
 
-/** What is behind an error; without addresses, which differ each time, and the URL, which may hold a secret. */
+/** The innermost cause of an error, without addresses, which differ each time, and the URL, which may hold a secret. */
 function causes(error: unknown): string {
   const messages: string[] = [];
   for (let at = error; at instanceof Error && messages.length < 5; at = at.cause) {

@@ -1,24 +1,24 @@
-/** A Prometheus endpoint of the workload: read every few seconds, recorded when a tick comes. */
+/** The source of a Prometheus endpoint: scraped every few seconds, recorded at the next tick. */
 
 import type { Tags } from "@service/core";
-import type { Exposition } from "./exposition.ts";
-import { FamilyReadings } from "./families.ts";
-import { createPace } from "../pacing.ts";
+import { redactText } from "../../base/redact.ts";
 import { recordCaptureState } from "../capture_state.ts";
 import type { FirstReading } from "../cumulative.ts";
+import { createPace } from "../pacing.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Source } from "../source.ts";
-import { redactText } from "../../base/redact.ts";
-import { scrape } from "./scrape.ts";
+import type { Exposition } from "./exposition.ts";
+import { FamilyReadings } from "./families.ts";
+import { type Scrape, scrape } from "./scrape.ts";
 
-/** What to scrape. */
+/** The endpoint to scrape, and the instance that it belongs to. */
 export interface PrometheusOptions {
   url: string;
-  /** Whether the workload itself is known to serve it: then all that it has counted is the instance's. */
+  /** Whether the workload is known to serve it: then all that it has counted is the instance's. */
   own: boolean;
-  /** Key that it asks for. */
+  /** Key that the endpoint asks for. */
   key?: string;
-  /** Whether other targets are scraped too, so that a tag must tell them apart. */
+  /** Whether other endpoints are scraped too, so that a tag must tell them apart. */
   among?: boolean;
   /** Start of the instance, in epoch seconds. */
   start_seconds: number;
@@ -31,115 +31,141 @@ export interface PrometheusOptions {
 const PERIOD_MS = 5_000;
 const LIMIT_MS = 2_000;
 
-/** Pauses while nothing listens: an engine takes its time to load, a small one does not. */
+/** First pause while nothing listens; it doubles each time, as an engine may take long to load. */
 const FIRST_RETRY_MS = 125;
 
-/** Scrapes that may wait for a tick: each has all that those before it counted. */
-const MAX_WAITING = 4;
+/** Most scrapes that are kept for a tick: the newest, which have all counts of those before. */
+const MAX_UNRECORDED = 4;
 
-/** Different failures that are told. */
-const MAX_TOLD = 10;
+/** Most different failures that are reported. */
+const MAX_FAILURES_REPORTED = 10;
 
 /** A source that scrapes from now on until it is settled. */
 export function createPrometheusSource(options: PrometheusOptions): Source {
-  const { key, period_ms = PERIOD_MS, limit_ms = LIMIT_MS, maxBytes } = options;
-  const url = redactText(options.url);
-  const tags: Tags = Object.freeze({ "metrics.url": url });
-  const readings = new FamilyReadings({ ...options, url, tags: options.among ? tags : {} });
-  // An idle connection would keep an engine waiting that shuts down.
-  const client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
-  const told = new Set<string>();
-  const waiting: Exposition[] = [];
-  let untold: string[] = [];
-  let first: FirstReading = options.own ? "increase" : "base";
-  let scrapes = 0;
-  let failures = 0;
-  let answered = false;
-  let working = false;
-  let retry_ms = FIRST_RETRY_MS;
-  let settled = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let abort = new AbortController();
+  return new PrometheusSource(options);
+}
 
-  function fail(why: string): void {
-    failures++;
-    working = false;
-    if (told.has(why) || told.size === MAX_TOLD) return;
-    told.add(why);
-    untold.push(why);
+class PrometheusSource implements Source {
+  readonly #options: PrometheusOptions;
+  readonly #period_ms: number;
+  readonly #limit_ms: number;
+  /** The URL as it is published. */
+  readonly #url: string;
+  readonly #tags: Tags;
+  readonly #readings: FamilyReadings;
+  // An idle connection would delay the end of an engine.
+  readonly #client: Deno.HttpClient = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+  readonly #reported = new Set<string>();
+  #warnings: string[] = [];
+  readonly #unrecorded: Exposition[] = [];
+  #first: FirstReading;
+  #scrapes = 0;
+  #failures = 0;
+  /** Whether the endpoint has answered with a metric so far. */
+  #hasAnswered = false;
+  /** Whether the last scrape was read to its end. */
+  #isRead = false;
+  #retry_ms = FIRST_RETRY_MS;
+  #isSettled = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #abort = new AbortController();
+  /** The scrape under way, or the last one. */
+  #following: Promise<void>;
+
+  constructor(options: PrometheusOptions) {
+    const { url, own, among, start_seconds, period_ms = PERIOD_MS, limit_ms = LIMIT_MS } = options;
+    this.#options = options;
+    this.#period_ms = period_ms;
+    this.#limit_ms = limit_ms;
+    this.#url = redactText(url);
+    this.#tags = Object.freeze({ "metrics.url": this.#url });
+    const tags = among ? this.#tags : {};
+    this.#readings = new FamilyReadings({ url: this.#url, tags, start_seconds });
+    this.#first = own ? "increase" : "base";
+    this.#following = this.#follow();
   }
 
-  /** Reads once; how long to wait for the next. */
-  async function read(): Promise<number> {
-    abort = new AbortController();
-    const { signal } = abort;
-    const late = `it took longer than ${limit_ms / 1_000} s`;
-    const limit = setTimeout(() => abort.abort(new Error(late)), limit_ms);
-    const result = await scrape(options.url, { client, key, signal, maxBytes });
-    clearTimeout(limit);
-    if (result.state === "not up" && (!answered || settled)) {
-      // What was not there when the instance had started cannot have counted anything before.
-      if (!answered) first = "increase";
-      retry_ms = Math.min(2 * retry_ms, period_ms);
-      return retry_ms;
+  async sample(recorder: Recorder): Promise<void> {
+    let refused = 0;
+    const pace = createPace();
+    for (const exposition of this.#unrecorded.splice(0)) {
+      refused += await this.#readings.record(exposition, recorder, { first: this.#first, pace });
     }
-    scrapes++;
-    if (result.state !== "read") fail(`Cannot read ${url}: ${result.why}`);
-    else {
-      const { families, fault } = result.exposition;
-      answered ||= families.length > 0;
-      working = true;
-      if (fault) fail(`Cannot read all of ${url}: line ${fault.line}: ${fault.why}`);
-      if (families.length > 0) waiting.push(result.exposition);
-      if (waiting.length > MAX_WAITING) waiting.shift();
+    for (const message of this.#warnings.splice(0)) {
+      recorder.error({ level: "warning", message: `service-run: ${message}`, exception: "" });
     }
-    return period_ms;
-  }
-
-  async function follow(): Promise<void> {
-    const start_ms = performance.now();
-    const pause_ms = await read();
-    if (settled) return;
-    const rest_ms = Math.max(0, pause_ms - (performance.now() - start_ms));
-    timer = setTimeout(() => following = follow(), rest_ms);
-  }
-  let following = follow();
-
-  return {
-    async sample(recorder) {
-      let refused = 0;
-      const pace = createPace();
-      for (const exposition of waiting.splice(0)) {
-        refused += await readings.record(exposition, recorder, { first, pace });
-      }
-      for (const message of untold) {
-        recorder.error({ level: "warning", message: `service-run: ${message}`, exception: "" });
-      }
-      untold = [];
-      recordState(recorder);
-      recorder.counter("profiler_scrape_refused_series_total", tags, refused);
-    },
-    async settle() {
-      settled = true;
-      clearTimeout(timer);
-      const limit = setTimeout(() => abort.abort(new Error("the workload has ended")), limit_ms);
-      await following;
-      // Where the one under way took all the time, there is none left for another.
-      if (!abort.signal.aborted) await read();
-      clearTimeout(limit);
-      client.close();
-    },
-  };
-
-  function recordState(recorder: Recorder): void {
     recordCaptureState(recorder, {
       capture: "engine_metrics",
-      reason: `1 where ${url} is read, 0 where not`,
-      captured: working,
+      reason: `1 where ${this.#url} is read, 0 where not`,
+      captured: this.#isRead,
     });
-    recorder.counter("profiler_scrapes_total", tags, scrapes);
-    recorder.counter("profiler_scrape_failures_total", tags, failures);
-    scrapes = 0;
-    failures = 0;
+    recorder.counter("profiler_scrapes_total", this.#tags, this.#scrapes);
+    recorder.counter("profiler_scrape_failures_total", this.#tags, this.#failures);
+    recorder.counter("profiler_scrape_refused_series_total", this.#tags, refused);
+    this.#scrapes = 0;
+    this.#failures = 0;
+  }
+
+  async settle(): Promise<void> {
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    const limit = setTimeout(
+      () => this.#abort.abort(new Error("the workload has ended")),
+      this.#limit_ms,
+    );
+    await this.#following;
+    // Where the scrape under way took all the time, there is none left for another.
+    if (!this.#abort.signal.aborted) await this.#scrape();
+    clearTimeout(limit);
+    this.#client.close();
+  }
+
+  /** Scrapes, and again after each pause. */
+  async #follow(): Promise<void> {
+    const start_ms = performance.now();
+    const pause_ms = await this.#scrape();
+    if (this.#isSettled) return;
+    const rest_ms = Math.max(0, pause_ms - (performance.now() - start_ms));
+    this.#timer = setTimeout(() => this.#following = this.#follow(), rest_ms);
+  }
+
+  /** Scrapes once; returns the pause until the next scrape. */
+  async #scrape(): Promise<number> {
+    const { url, key, maxBytes } = this.#options;
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const late = new Error(`it took longer than ${this.#limit_ms / 1_000} s`);
+    const limit = setTimeout(() => this.#abort.abort(late), this.#limit_ms);
+    const result = await scrape(url, { client: this.#client, key, signal, maxBytes });
+    clearTimeout(limit);
+    if (result.state === "not up" && (!this.#hasAnswered || this.#isSettled)) {
+      // An endpoint that was not up after the instance's start counted nothing before it.
+      if (!this.#hasAnswered) this.#first = "increase";
+      this.#retry_ms = Math.min(2 * this.#retry_ms, this.#period_ms);
+      return this.#retry_ms;
+    }
+    this.#scrapes++;
+    this.#receive(result);
+    return this.#period_ms;
+  }
+
+  #receive(result: Scrape): void {
+    if (result.state !== "read") return this.#fail(`Cannot read ${this.#url}: ${result.why}`);
+    const { families, fault } = result.exposition;
+    this.#isRead = true;
+    if (fault) this.#fail(`Cannot read all of ${this.#url}: line ${fault.line}: ${fault.why}`);
+    if (families.length === 0) return;
+    this.#hasAnswered = true;
+    this.#unrecorded.push(result.exposition);
+    if (this.#unrecorded.length > MAX_UNRECORDED) this.#unrecorded.shift();
+  }
+
+  /** Counts a failure, and reports it where it is new. */
+  #fail(message: string): void {
+    this.#failures++;
+    this.#isRead = false;
+    if (this.#reported.has(message) || this.#reported.size === MAX_FAILURES_REPORTED) return;
+    this.#reported.add(message);
+    this.#warnings.push(message);
   }
 }
