@@ -216,7 +216,8 @@ static uint32_t row_of(const struct activity_source *source) {
 /* Under the lock. */
 static void set_state(uint32_t row, uint32_t state, const char *reason) {
     if (!states_set(row, state, reason)) return;
-    if (is_running) states_changed = true;
+    states_changed = is_running;
+    if (is_running) segment_ring();
     else states_show();
 }
 
@@ -224,7 +225,6 @@ void collector_state(const struct activity_source *source, uint32_t state, const
     pthread_mutex_lock(&lock);
     set_state(row_of(source), state, reason);
     pthread_mutex_unlock(&lock);
-    segment_ring();
 }
 
 static bool open_segment(const char *directories) {
@@ -257,7 +257,6 @@ static bool add_source(uint32_t row) {
     else atomic_store(&started[row], false);
     bool added = is_running;
     pthread_mutex_unlock(&lock);
-    segment_ring();
     return added;
 }
 
