@@ -5,7 +5,7 @@ import { ShapeError } from "@service/core";
 import { Refusal } from "@service/core/problem";
 import { text } from "@service/core/schema";
 import { openDatabases } from "./database/databases.ts";
-import { type Field, field, type Given, type Operation } from "./routes/operation.ts";
+import { type Field, field, type Input, type Operation } from "./routes/operation.ts";
 import { operations } from "./routes/operations.ts";
 import { clock } from "./service.ts";
 import { readSettings, type Settings } from "./settings.ts";
@@ -13,7 +13,7 @@ import { readSettings, type Settings } from "./settings.ts";
 /** A command line, read and checked. */
 interface Invocation {
   operation: Operation;
-  given: Given<Record<string, unknown>>;
+  input: Input<Record<string, unknown>>;
 }
 
 /** Name of the flag that names the target. */
@@ -31,12 +31,12 @@ async function main(args: string[]): Promise<number> {
     console.error(`${(error as Error).message}\n${usage()}`);
     return 2;
   }
-  const { operation, given } = invocation;
+  const { operation, input } = invocation;
   const { database_url: url, database_token: token } = settings;
   try {
     await using databases = await openDatabases({ url, token });
-    const answer = await operation.run({ databases, now_ns: clock }, given);
-    for (const line of operation.lines(answer, given, clock())) console.log(line);
+    const answer = await operation.run({ databases, now_ns: clock }, input);
+    for (const line of operation.lines(answer, input, clock())) console.log(line);
     return 0;
   } catch (error) {
     const { message } = error as Error;
@@ -61,15 +61,15 @@ function parse([command = "", ...args]: string[]): Invocation {
     throw new RangeError(`Cannot run ${command}: it takes ${allowed}`);
   }
   if (positionals[0] === "") throw new RangeError(`Cannot run ${command}: ${operand} is empty`);
-  const given: Invocation["given"] = { target: positionals[0] ?? "", values: {} };
+  const input: Invocation["input"] = { target: positionals[0] ?? "", values: {} };
   for (const flag of flags) {
     const text = texts[flag.flag];
     if (text === undefined && flag.isOptional) continue;
     const value = valueOf(flag, text, command);
-    if (flag.name === TARGET) given.target = value as string;
-    else given.values[flag.name] = value;
+    if (flag.name === TARGET) input.target = value as string;
+    else input.values[flag.name] = value;
   }
-  return { operation, given };
+  return { operation, input };
 }
 
 /** A flag of a command, and the value that it gives. */

@@ -53,17 +53,17 @@ export interface Operation {
    * @throws {Refusal} 404 if there is no such target.
    * @throws {RangeError} If it is not possible with these values.
    */
-  run(service: OperatedService, given: Given<unknown>): Promise<unknown>;
+  run(service: OperatedService, input: Input<unknown>): Promise<unknown>;
   /**
    * Lines that the command prints.
    *
    * @throws {RangeError} If the command fails with this answer.
    */
-  lines(answer: unknown, given: Given<unknown>, now_ns: bigint): string[];
+  lines(answer: unknown, input: Input<unknown>, now_ns: bigint): string[];
 }
 
 /** The input of an operation: its target and its fields' values. */
-export interface Given<Values> {
+export interface Input<Values> {
   /** Empty where there is none. */
   target: string;
   values: Values;
@@ -74,8 +74,8 @@ export interface OperationOptions<Values, Answer>
   extends Pick<Operation, "command" | "method" | "path" | "summary" | "description" | "target"> {
   fields?: { readonly [Name in keyof Values]: Field<Values[Name]> };
   answer: Shape<Answer>;
-  run(service: OperatedService, given: Given<Values>): Promise<NoInfer<Answer>>;
-  lines?(answer: NoInfer<Answer>, given: Given<Values>, now_ns: bigint): string[];
+  run(service: OperatedService, input: Input<Values>): Promise<NoInfer<Answer>>;
+  lines?(answer: NoInfer<Answer>, input: Input<Values>, now_ns: bigint): string[];
 }
 
 /** The operation of a row. */
@@ -94,7 +94,7 @@ export function operation<Values extends object, Answer>(
   } as Operation;
 }
 
-/** A field that must be given. */
+/** A required field. */
 export function field<T>(
   shape: Shape<T>,
   placeholder: string,
@@ -103,7 +103,7 @@ export function field<T>(
   return { shape, placeholder, isOptional: false, ...rest };
 }
 
-/** The same field, which may be left out. */
+/** The same field, optional. */
 export function optional<T>(field: Field<T>): Field<T | undefined> {
   return { ...field, isOptional: true } as Field<T | undefined>;
 }

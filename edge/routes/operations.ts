@@ -143,7 +143,7 @@ export const operations: readonly Operation[] = [
     summary: "Lists the keys, without their secrets",
     answer: object<{ keys: ListedKey[] }>({ keys: list(keyShape) }),
     run: async ({ databases: { control } }) => ({ keys: await listKeys(control) }),
-    lines: ({ keys }, _given, now_ns) => keys.map((key) => keyLine(key, now_ns)),
+    lines: ({ keys }, _input, now_ns) => keys.map((key) => keyLine(key, now_ns)),
   }),
   operation({
     command: "create-key",
