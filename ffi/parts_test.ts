@@ -16,6 +16,7 @@ const SEGMENT = ["segment/segment.c", "segment/file.c", "segment/tables.c"];
 const PROGRAMS: Record<string, string[]> = {
   "activity/busy": ["activity/busy.c"],
   "activity/durations": ["activity/durations.c", ...SEGMENT],
+  "activity/states": ["activity/states.c", ...SEGMENT],
   "cuda/buffers": ["cuda/buffers.c", "activity/overhead.c", ...SEGMENT],
 };
 
