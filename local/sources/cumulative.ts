@@ -2,7 +2,7 @@
 
 import { type Bounds, subtractBounds } from "@service/core/bounds";
 import { difference, type Sum } from "@service/core/sum";
-import type { Gain } from "./recorder.ts";
+import type { HistogramIncrease } from "./recorder.ts";
 
 /** What a first reading is: an increase since zero, or only the base of the next reading's increase. */
 export type FirstReading = "increase" | "base";
@@ -42,7 +42,7 @@ export interface CumulativeDistribution {
 export function distributionSince(
   last: CumulativeDistribution | undefined,
   now: CumulativeDistribution,
-): Gain {
+): HistogramIncrease {
   const sinceZero = { ...now, min: null, max: null };
   if (!last || now.count < last.count) return sinceZero;
   const count = now.count - last.count;

@@ -25,7 +25,7 @@ import { rounded } from "@service/core/sum";
 import { absorbSeries, mergeResources } from "@service/core/window";
 
 /** The increase of a distribution. */
-export type Gain = ValuesOf<HistogramSeries>;
+export type HistogramIncrease = ValuesOf<HistogramSeries>;
 
 /** Gathers measurements until {@linkcode Recorder.cut} makes a window of them. */
 export class Recorder {
@@ -55,10 +55,10 @@ export class Recorder {
     this.#add({ name, type: "counter", tags, updated_ns: this.now_ns, total: increase });
   }
 
-  /** Adds an increase to a histogram; an empty one publishes the series. Takes `gain` over. */
-  histogram(name: string, tags: Tags, gain: Gain): void {
-    if (!inRange(rounded(gain.sum))) return;
-    this.#add({ name, type: "histogram", tags, updated_ns: this.now_ns, ...gain });
+  /** Adds an increase to a histogram; an empty one publishes the series. Takes `increase` over. */
+  histogram(name: string, tags: Tags, increase: HistogramIncrease): void {
+    if (!inRange(rounded(increase.sum))) return;
+    this.#add({ name, type: "histogram", tags, updated_ns: this.now_ns, ...increase });
   }
 
   /** Adds increases to the frames of a profile; none publishes the series. Takes `frames` over. */

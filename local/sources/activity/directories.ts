@@ -1,28 +1,28 @@
-/** Where an instance's processes leave their segments, and the end of what earlier ones left there. */
+/** The directories of a run's segments: made, locked, and swept of what ended runs left. */
 
 import { isListable } from "../../base/directories.ts";
 import { makePrivateDirectory } from "../../base/files.ts";
 import { errorText } from "../../base/log.ts";
 import { SegmentFile } from "./file.ts";
 
-/** Names of segments: pid, start, and a number where another has the same. */
+/** Names of segments: pid, start time, and a number where these two are taken. */
 export const SEGMENT_NAME = /^\d+-\d+(-\d+)?$/;
 
-/** Held by the watcher of a directory. */
+/** The file that the watcher of a directory has locked. */
 const LOCK = "watcher";
 
-/** A directory so young may be one that is being made. */
+/** A younger directory may be one that is being made. */
 const YOUNG_MS = 60_000;
 
-/** The directories of a run, ours for as long as it lasts. */
+/** The directories of a run, removed when disposed. */
 export interface HeldDirectories extends Disposable {
-  /** Those that could be had. */
+  /** Directories that could be made and locked. */
   readonly paths: readonly string[];
-  /** Why some could not. */
+  /** Faults of the others. */
   readonly faults: readonly string[];
 }
 
-/** Makes and locks the directories; removes what ended runs left beside them. */
+/** Makes and locks the directories; removes those of ended runs beside them. */
 export function holdDirectories(directories: readonly string[]): HeldDirectories {
   const held: { path: string; lock: Deno.FsFile }[] = [];
   const faults: string[] = [];
@@ -48,7 +48,7 @@ export function holdDirectories(directories: readonly string[]): HeldDirectories
       for (const { path, lock } of held) {
         lock.close();
         quietly(() => Deno.removeSync(path, { recursive: true }));
-        // Only where nothing else is in it.
+        // Removed only if it is empty.
         quietly(() => Deno.removeSync(parent(path)));
       }
     },
@@ -59,7 +59,7 @@ function parent(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
 }
 
-/** By locks and never by pids: those may be of other namespaces, or used again. */
+/** Removes directories of ended runs, known by their locks: pids may be of other namespaces, or reused. */
 function sweep(root: string, own: string): void {
   for (const { name, isDirectory } of Deno.readDirSync(root)) {
     const path = `${root}/${name}`;
@@ -81,6 +81,6 @@ function quietly(work: () => void): void {
   try {
     work();
   } catch {
-    // Another watcher is at it, or it is not ours.
+    // Another watcher removes it too, or it belongs to another user.
   }
 }

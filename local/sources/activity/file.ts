@@ -1,11 +1,11 @@
 /**
- * A segment's bytes, by reading the file and never by mapping it: a file that is cut short under a
- * mapping would end this process by a SIGBUS.
+ * The file of a segment. It is read and never mapped: truncating a mapped file would end this process
+ * with a SIGBUS.
  */
 
 import { HEADER_BYTES, refuseSegment } from "./layout.ts";
 
-/** An open segment file of a process that is ours to watch. */
+/** An open file of a segment. */
 export class SegmentFile implements Disposable {
   readonly path: string;
   readonly bytes: number;
@@ -15,7 +15,7 @@ export class SegmentFile implements Disposable {
   /**
    * Opens the file at `path`.
    *
-   * @throws {SegmentRefusal} If it is not a plain file, or not of a user whom we trust.
+   * @throws {SegmentRefusal} If it is not a plain file, or belongs to another user.
    */
   constructor(path: string) {
     const named = Deno.lstatSync(path);
@@ -31,29 +31,29 @@ export class SegmentFile implements Disposable {
     refuseSegment(ours ? "it was replaced" : `it belongs to user ${uid}`);
   }
 
-  /** The header as it is now; whoever calls again overwrites it. */
+  /** The header as it is now; the next call overwrites it. */
   header(): DataView<ArrayBuffer> {
     this.read(0, new Uint8Array(this.#header.buffer));
     return this.#header;
   }
 
   /**
-   * Fills `into` from `at` on.
+   * Fills `into` with the bytes from `at` on.
    *
    * @throws {SegmentRefusal} If the file ends before.
    */
   read(at: number, into: Uint8Array): void {
     this.#file.seekSync(at, Deno.SeekMode.Start);
-    for (let got = 0; got < into.length;) {
-      const more = this.#file.readSync(into.subarray(got));
-      if (!more) refuseSegment("it was cut short");
-      got += more;
+    for (let done = 0; done < into.length;) {
+      const read = this.#file.readSync(into.subarray(done));
+      if (!read) refuseSegment("it was cut short");
+      done += read;
     }
   }
 
-  /** Whether its writer lives: it holds an flock until its last thread is gone. */
+  /** Whether its writer is alive: a writer holds an flock until its last thread has ended. */
   isAlive(): boolean {
-    // Deno's locks are flock(2). A shared one is all that a reader may ask for on every file system.
+    // Deno's locks are flock(2). A reader may ask for a shared lock on every file system.
     if (!this.#file.tryLockSync(false)) return true;
     this.#file.unlockSync();
     return false;

@@ -1,11 +1,11 @@
-/** Where things lie in a segment, as `ffi/segment/segment.h` has it; checked like all that comes from outside. */
+/** The layout of a segment, as `ffi/segment/segment.h` defines it, checked before it is used. */
 
-/** A segment that cannot be what its writer meant: nothing of it is read any more. */
+/** The segment is invalid: it is not read any more. */
 export class SegmentRefusal extends Error {
   override name = "SegmentRefusal";
 }
 
-/** Refuses a segment, in words that complete "the segment is refused: ". */
+/** Refuses a segment; `why` completes "the segment is refused: ". */
 export function refuseSegment(why: string): never {
   throw new SegmentRefusal(why);
 }
@@ -24,7 +24,7 @@ const MAGIC = 0x6d676573637673n; // "svcsegm\0"
 const VERSION = 1;
 const MAX_BYTES = 8 * 2 ** 20;
 
-/** The header's parts that never change. */
+/** The fields of the header that never change. */
 export interface SegmentLayout {
   pid: number;
   start_ticks: bigint;
@@ -37,7 +37,7 @@ export interface SegmentLayout {
   name_capacity: number;
 }
 
-/** The header's parts that do. */
+/** The fields of the header that change. */
 export interface SegmentProgress {
   state: number;
   reason: number;
@@ -50,15 +50,15 @@ export interface SegmentProgress {
   answered: number;
 }
 
-/** Whether the writer has got as far as to say what the file is. */
+/** Whether the writer has written the header. */
 export function isReady(header: DataView): boolean {
   return header.byteLength >= 8 && header.getBigUint64(0, true) !== 0n;
 }
 
 /**
- * The layout that a header states, of a file of so many bytes.
+ * The layout in the header of a file of `fileBytes` bytes.
  *
- * @throws {SegmentRefusal} If no writer of this version can have written it.
+ * @throws {SegmentRefusal} If no writer of this version could have written it.
  */
 export function readLayout(header: DataView, fileBytes: number): SegmentLayout {
   if (header.getBigUint64(0, true) !== MAGIC) refuseSegment("it is no segment");
@@ -100,9 +100,9 @@ function checkTables(layout: SegmentLayout, fileBytes: number): void {
 }
 
 /**
- * How far a segment has got.
+ * The progress in the header.
  *
- * @throws {SegmentRefusal} If it has more than room for.
+ * @throws {SegmentRefusal} If it is beyond the capacities of the layout.
  */
 export function readProgress(header: DataView, layout: SegmentLayout): SegmentProgress {
   const field = (at: number) => header.getUint32(at, true);

@@ -1,12 +1,12 @@
-/** Which process a segment is of, in its own eyes and in ours. */
+/** Tags of a segment's process: its pid in its own namespace, and in ours. */
 
 import { parseStat } from "../../base/proc_text.ts";
 import { createProcFiles, type ProcFiles } from "../../base/proc_files.ts";
 import type { SegmentLayout } from "./layout.ts";
 
 /**
- * Tags of the process that wrote a segment: the pid that it has for itself, and where that is another
- * one here (it runs in a container) also ours, found by its start and the pids of its namespaces.
+ * Tags of the process that wrote a segment: its own pid, and where it runs in a container also the pid
+ * that it has here, found by its start time and its pids in all namespaces.
  */
 export function processTags(
   { pid, start_ticks }: Pick<SegmentLayout, "pid" | "start_ticks">,

@@ -1,8 +1,8 @@
-/** One process's segment: what it measured since it was last read. `ffi/segment/segment.h` describes it. */
+/** The segment: the measurements that one process publishes in a file, as `ffi/segment/segment.h` describes. */
 
 import type { Bins, FrameSum, Sum, Tags } from "@service/core";
 import { addSums, exact } from "@service/core/sum";
-import type { Gain, Recorder } from "../recorder.ts";
+import type { HistogramIncrease, Recorder } from "../recorder.ts";
 import { SegmentFile } from "./file.ts";
 import {
   isReady,
@@ -15,21 +15,21 @@ import {
 } from "./layout.ts";
 import { EXTREMES, type SegmentCell, type SegmentSeries, SegmentTables, SUM } from "./tables.ts";
 
-/** States of a process, by their number in the segment. */
+/** States of the capture, by their number in the segment. */
 export const SEGMENT_STATES = ["starting", "capturing", "interrupted", "refused", "ended"] as const;
 
-/** What a process captures. */
+/** The state of the capture in a process. */
 export type SegmentState = typeof SEGMENT_STATES[number];
 
-/** How a reading is recorded. */
+/** Tags and extent of a recording. */
 export interface SegmentRecording {
-  /** Of the process, added to those of each series. */
+  /** Tags of the process, added to those of each series. */
   tags: Tags;
-  /** Whether series that did not change are recorded too, so that they do not age. */
+  /** Whether unchanged series are recorded too, so that they do not age. */
   all: boolean;
 }
 
-/** Generations that may be torn before the next reading is waited for. */
+/** Most torn generations before reading is given up until the next time. */
 const MAX_TRIES = 20;
 
 const WORD = 2 ** 32;
@@ -40,19 +40,22 @@ export class Segment implements Disposable {
   readonly layout: SegmentLayout;
   readonly #tables: SegmentTables;
   #progress: SegmentProgress;
-  // Values as pairs of 32-bit words: a BigInt for each would be garbage by the megabyte.
+  // Values as pairs of 32-bit words: a BigInt for each would allocate megabytes.
+  /** Values at the last recording. */
   #last: Uint32Array = new Uint32Array(0);
+  /** Values of the last reading. */
   #now: Uint32Array = new Uint32Array(0);
-  /** Histograms are told by answers, and lag behind all else. */
-  #counted: Uint32Array = new Uint32Array(0);
+  /** Values at the last recording of histograms, which change only with an answer. */
+  #lastOfHistograms: Uint32Array = new Uint32Array(0);
   #histogramsDue = false;
-  #taken = 0;
+  /** The last answer whose histograms were recorded. */
+  #recordedAnswer = 0;
   readonly #recorded = new Set<SegmentSeries>();
 
   /**
-   * The segment behind `file`, which it closes in the end.
+   * The segment in `file`, which is closed with it.
    *
-   * @throws {SegmentRefusal} If it is none that this version can read.
+   * @throws {SegmentRefusal} If this version cannot read it.
    */
   constructor(file: SegmentFile) {
     this.file = file;
@@ -62,7 +65,7 @@ export class Segment implements Disposable {
     this.#tables = new SegmentTables(file, this.layout);
   }
 
-  /** Opens the segment at `path`, or `null` where its writer has only begun to make it. */
+  /** Opens the segment at `path`; `null` where its writer has not finished creating it. */
   static open(path: string): Segment | null {
     const file = new SegmentFile(path);
     try {
@@ -75,37 +78,37 @@ export class Segment implements Disposable {
     return null;
   }
 
-  /** What the process captured when it was last read. */
+  /** The state of the capture at the last reading. */
   get state(): SegmentState {
     return SEGMENT_STATES[this.#progress.state] ??
       refuseSegment(`its state is ${this.#progress.state}`);
   }
 
-  /** Why it does not capture, or the empty string. */
+  /** The reason of the state, or the empty string. */
   get reason(): string {
     return this.#progress.reason === 0 ? "" : this.#tables.text(this.#progress.reason);
   }
 
   /** The last answer whose histograms were recorded. */
-  get taken(): number {
-    return this.#taken;
+  get recordedAnswer(): number {
+    return this.#recordedAnswer;
   }
 
-  /** Whether nothing is asked that is not answered, as of now. */
+  /** Whether every question is answered, as of now. */
   isAnswered(): boolean {
     this.#progress = readProgress(this.file.header(), this.layout);
     return this.#progress.asked === this.#progress.answered;
   }
 
-  /** Whether the last answer came after its reading. */
+  /** Whether the last answer came after the reading that waited for it. */
   isLate(): boolean {
-    return this.#progress.answered !== this.#taken;
+    return this.#progress.answered !== this.#recordedAnswer;
   }
 
   /**
-   * Reads one whole generation, and returns whether there was one. `final`: the writer is gone.
+   * Reads one complete generation; returns whether it could. `final` says that the writer has ended.
    *
-   * @throws {SegmentRefusal} If it cannot be what a writer left.
+   * @throws {SegmentRefusal} If no writer could have left it so.
    */
   read(final: boolean): boolean {
     for (let i = 0; i < MAX_TRIES; i++) {
@@ -118,8 +121,8 @@ export class Segment implements Disposable {
       this.#progress = before;
       this.#now = new Uint32Array(bytes.buffer);
       this.#last = grown(this.#last, this.#now.length);
-      this.#counted = grown(this.#counted, this.#now.length);
-      // While nothing is asked no histogram changes.
+      this.#lastOfHistograms = grown(this.#lastOfHistograms, this.#now.length);
+      // Histograms change only between a question and its answer.
       this.#histogramsDue = final ||
         (before.asked === before.answered && after.answered === before.answered);
       return true;
@@ -128,14 +131,14 @@ export class Segment implements Disposable {
     return false;
   }
 
-  /** Records what was gained since the last recording; each gain is recorded once. */
+  /** Records the increases since the last recording, each of them once. */
   record(recorder: Recorder, { tags, all }: SegmentRecording): void {
     for (const series of this.#tables.series) {
       this.#recordSeries(recorder, series, { tags: { ...series.tags, ...tags }, all });
     }
     if (this.#histogramsDue) {
-      this.#counted = this.#now;
-      this.#taken = this.#progress.answered;
+      this.#lastOfHistograms = this.#now;
+      this.#recordedAnswer = this.#progress.answered;
     }
     this.#last = this.#now;
   }
@@ -143,7 +146,7 @@ export class Segment implements Disposable {
   #recordSeries(recorder: Recorder, series: SegmentSeries, { tags, all }: SegmentRecording): void {
     const { name, type, cells } = series;
     const changed = cells.some(({ at }) => this.#isChanged(at * 4, type === "histogram"));
-    // Once at least: zero is an answer, and an empty profile, too.
+    // The first recording publishes the series, also with zero or an empty profile.
     if (!changed && !all && this.#recorded.has(series)) return;
     this.#recorded.add(series);
     switch (type) {
@@ -154,21 +157,21 @@ export class Segment implements Disposable {
         recorder.counter(
           name,
           tags,
-          cells.map(({ at }) => this.#gain(at * 4)).reduce(addSums, 0),
+          cells.map(({ at }) => this.#increase(at * 4)).reduce(addSums, 0),
         );
         break;
       case "histogram":
-        recorder.histogram(name, tags, this.#histogramGain(cells));
+        recorder.histogram(name, tags, this.#histogramIncrease(cells));
         break;
       case "profile":
         recorder.profile(name, tags, this.#frames(cells));
     }
   }
 
-  #isChanged(word: number, counted: boolean): boolean {
-    if (counted && !this.#histogramsDue) return false;
+  #isChanged(word: number, ofHistogram: boolean): boolean {
+    if (ofHistogram && !this.#histogramsDue) return false;
     const now = this.#now;
-    const last = counted ? this.#counted : this.#last;
+    const last = ofHistogram ? this.#lastOfHistograms : this.#last;
     return now[word] !== last[word] || now[word + 1] !== last[word + 1] ||
       now[word + 2] !== last[word + 2] || now[word + 3] !== last[word + 3];
   }
@@ -178,8 +181,8 @@ export class Segment implements Disposable {
     for (const { at, frame } of cells) {
       const word = at * 4;
       if (!this.#isChanged(word, false)) continue;
-      const value = this.#gain(word);
-      const samples = count(this.#gain(word + 2));
+      const value = this.#increase(word);
+      const samples = count(this.#increase(word + 2));
       const same = frames.get(frame);
       if (same) {
         same.value = addSums(same.value, value);
@@ -189,25 +192,31 @@ export class Segment implements Disposable {
     return frames;
   }
 
-  #histogramGain(cells: readonly SegmentCell[]): Gain {
-    const gain: Gain = { count: 0, sum: 0, min: null, max: null, buckets: { bins: new Map() } };
-    if (!this.#histogramsDue) return gain;
+  #histogramIncrease(cells: readonly SegmentCell[]): HistogramIncrease {
+    const increase: HistogramIncrease = {
+      count: 0,
+      sum: 0,
+      min: null,
+      max: null,
+      buckets: { bins: new Map() },
+    };
+    if (!this.#histogramsDue) return increase;
     const bins: Bins = new Map();
     let binned = 0;
     for (const { at, bin } of cells) {
-      if (bin === EXTREMES) [gain.min, gain.max] = this.#extremes(at * 4);
+      if (bin === EXTREMES) [increase.min, increase.max] = this.#extremes(at * 4);
       else if (bin === SUM) {
-        gain.sum = addSums(gain.sum, this.#gain(at * 4, this.#counted));
-        gain.count += count(this.#gain(at * 4 + 2, this.#counted));
+        increase.sum = addSums(increase.sum, this.#increase(at * 4, this.#lastOfHistograms));
+        increase.count += count(this.#increase(at * 4 + 2, this.#lastOfHistograms));
       } else {
-        const times = count(this.#gain(at * 4, this.#counted));
+        const times = count(this.#increase(at * 4, this.#lastOfHistograms));
         if (times > 0) bins.set(bin, (bins.get(bin) ?? 0) + times);
         binned += times;
       }
     }
-    if (gain.count === 0) gain.min = gain.max = null;
-    // Where there was no room for a bin, none can be told.
-    return { ...gain, buckets: binned === gain.count ? { bins } : null };
+    if (increase.count === 0) increase.min = increase.max = null;
+    // Where the segment had no room for a bin, the bins are incomplete.
+    return { ...increase, buckets: binned === increase.count ? { bins } : null };
   }
 
   #extremes(word: number): [number | null, number | null] {
@@ -216,8 +225,8 @@ export class Segment implements Disposable {
     return least > greatest ? [null, null] : [least, greatest];
   }
 
-  /** What the 64-bit number at `word` gained since `last`. */
-  #gain(word: number, last = this.#last): Sum {
+  /** The increase of the 64-bit number at `word` since `last`. */
+  #increase(word: number, last = this.#last): Sum {
     const now = this.#now;
     const high = now[word + 1]!;
     const high_before = last[word + 1]!;
@@ -233,7 +242,7 @@ export class Segment implements Disposable {
   }
 }
 
-/** `words`, and zeros up to `length`. */
+/** `words` with zeros added up to `length`. */
 function grown(words: Uint32Array, length: number): Uint32Array {
   if (words.length >= length) return words;
   const more = new Uint32Array(length);
@@ -245,7 +254,7 @@ function word64(words: Uint32Array, word: number): bigint {
   return BigInt(words[word + 1] ?? 0) << 32n | BigInt(words[word] ?? 0);
 }
 
-function count(gained: Sum): number {
-  if (typeof gained === "number" && Number.isSafeInteger(gained)) return gained;
+function count(increase: Sum): number {
+  if (typeof increase === "number" && Number.isSafeInteger(increase)) return increase;
   return refuseSegment("it counts past 2^53");
 }

@@ -1,4 +1,4 @@
-/** All segments of a run: found, read, and removed once their process is gone. */
+/** The segments of a run: found, read, and removed once their process has ended. */
 
 import { errorText } from "../../base/log.ts";
 import { SEGMENT_NAME } from "./directories.ts";
@@ -6,26 +6,26 @@ import type { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";
 import type { AskSegment } from "../../base/native.ts";
 
-/** How long an answer is waited for. */
+/** Longest wait for an answer. */
 const ANSWER_MS = 20;
 
-/** A process that has a segment, as those who read it know it. */
+/** A process with a segment. */
 export interface SegmentProcess {
   segment: Segment;
-  /** Its own among the tags. */
+  /** Tags of the process. */
   tags: Record<string, string>;
-  /** Whether it lived when it was last looked at. */
+  /** Whether it was alive at the last reading. */
   alive: boolean;
 }
 
-/** What the segments of a run are read with. */
+/** Where the segments are, and how they are read. */
 export interface SegmentsOptions {
   directories: readonly string[];
-  /** Absent where nothing native can be opened: then values are as old as the last publication. */
+  /** Asks a process to publish; absent where nothing native can be opened: then values are older. */
   ask: AskSegment | null;
-  /** The tags that tell a segment's process. */
+  /** Tags of a segment's process. */
   identify(segment: Segment): Record<string, string>;
-  /** Hears of a segment that is not read any more, and why. */
+  /** Called for a segment that is not read any more, with the reason. */
   refused(path: string, why: string): void;
 }
 
@@ -33,26 +33,26 @@ export interface SegmentsOptions {
 export class Segments implements Disposable {
   readonly #options: SegmentsOptions;
   readonly #open = new Map<string, SegmentProcess>();
-  /** Those that are not to be read any more. */
+  /** Paths that are not read any more. */
   readonly #done = new Set<string>();
   #refused = 0;
 
-  /** Segments in these directories, none read yet. */
+  /** Segments that are still to be discovered. */
   constructor(options: SegmentsOptions) {
     this.#options = options;
   }
 
-  /** How many there are to read. */
+  /** Number of open segments. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** How many were refused so far. */
+  /** Number of segments refused so far. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Finds new ones. */
+  /** Opens new segments. */
   discover(): void {
     for (const directory of this.#options.directories) {
       for (const name of names(directory)) {
@@ -69,39 +69,39 @@ export class Segments implements Disposable {
   }
 
   /**
-   * Asks all that live for what they have now, and waits a little for their answers. What answers an
-   * earlier question, too late for its reading, is recorded first.
+   * Asks all living processes to publish, and waits for their answers for a short time. An answer to
+   * an earlier question that came after its reading is recorded first.
    */
   async ask(recorder: Recorder): Promise<void> {
     const { ask } = this.#options;
     if (!ask) return;
     let waiting: SegmentProcess[] = [];
     this.#each((process, path) => {
-      // One that has not answered the last time is not waited for again.
+      // A process that has not answered the last question is not waited for again.
       const { segment, tags } = process;
       if (!answers(process) || !segment.isAnswered()) return;
       if (segment.isLate() && segment.read(false)) segment.record(recorder, { tags, all: false });
-      if (ask(path, segment.taken) > 0) waiting.push(process);
+      if (ask(path, segment.recordedAnswer) > 0) waiting.push(process);
     });
     const until_ms = performance.now() + ANSWER_MS;
     while (waiting.length > 0 && performance.now() < until_ms) {
       await new Promise((done) => setTimeout(done, 1));
       waiting = waiting.filter(({ segment }) => {
-        let silent = false;
-        this.#guard(segment.file.path, () => silent = !segment.isAnswered());
-        return silent;
+        let isWaiting = false;
+        this.#guard(segment.file.path, () => isWaiting = !segment.isAnswered());
+        return isWaiting;
       });
     }
   }
 
   /**
-   * Records what all of them gained, and with `all` also what did not change, where its process lives.
-   * Calls `read` for each that was read: a last time when its process is gone.
+   * Records the increases of all segments; with `all` also unchanged series of living processes.
+   * Calls `read` for each segment that was read, a last time after its process has ended.
    */
   record(recorder: Recorder, all: boolean, read?: (process: SegmentProcess) => void): void {
     this.#each((process, path) => {
       const { segment, tags } = process;
-      // First: what is written until the end of a process is there when it is gone.
+      // Before the reading: a process that has ended by then has written everything.
       const alive = segment.file.isAlive();
       if (!segment.read(!alive)) return;
       process.alive = alive;
@@ -117,7 +117,7 @@ export class Segments implements Disposable {
     try {
       Deno.removeSync(path);
     } catch {
-      // Gone, or not to be removed: it is not to be read again in any case.
+      // Gone already, or not removable: in both cases it is not read again.
       this.#done.add(path);
     }
   }
@@ -126,14 +126,14 @@ export class Segments implements Disposable {
     for (const [path, process] of [...this.#open]) this.#guard(path, () => work(process, path));
   }
 
-  /** What is wrong with one segment is no matter of the others. */
+  /** Refuses the segment where `work` fails; the others are read on. */
   #guard(path: string, work: () => void): void {
     try {
       work();
     } catch (error) {
       this.#open.get(path)?.segment[Symbol.dispose]();
       this.#open.delete(path);
-      // Whoever wrote it has taken it back.
+      // Its writer has removed it.
       if (error instanceof Deno.errors.NotFound) return;
       this.#done.add(path);
       this.#refused++;
@@ -147,7 +147,7 @@ export class Segments implements Disposable {
   }
 }
 
-/** Whether its writer has a thread that waits for questions. */
+/** Whether the process has a thread that waits for questions. */
 function answers({ segment, alive }: SegmentProcess): boolean {
   return alive && segment.state !== "refused" && segment.state !== "ended";
 }

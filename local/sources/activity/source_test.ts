@@ -95,6 +95,26 @@ Deno.test({
 });
 
 Deno.test({
+  name: "metrics have the names that the segment gives them, whichever library wrote it",
+  ignore,
+  async fn() {
+    await using directory = await temporaryDirectory();
+    const path = `${directory.path}/a/b`;
+    await using writer = await startWriter(program, path);
+    using watched = watch([path]);
+    await writer.tell("state 1");
+    for (const prefix of ["cuda", "rocm"]) {
+      const series = await writer.tell(`series ${prefix}_kernels_nanoseconds 3`);
+      await writer.tell(`add ${await writer.tell(`frame ${series} k_${prefix}`)} 5 1`);
+    }
+    await writer.tell("publish");
+    const window = await watched.tick();
+    assert.deepEqual(frames(window, "cuda_kernels_nanoseconds"), ["k_cuda 5/1"]);
+    assert.deepEqual(frames(window, "rocm_kernels_nanoseconds"), ["k_rocm 5/1"]);
+  },
+});
+
+Deno.test({
   name: "what a killed process published last is counted, and its file removed",
   ignore,
   async fn() {

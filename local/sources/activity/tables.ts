@@ -1,4 +1,4 @@
-/** What a segment's cells are: its tables, read as they grow. */
+/** The tables of a segment: its series and cells, read as they grow. */
 
 import type { Series, Tags } from "@service/core";
 import { isBinIndex } from "@service/core/bins";
@@ -12,7 +12,7 @@ import {
   SERIES_BYTES,
 } from "./layout.ts";
 
-/** What a series of a segment measures. */
+/** A series of a segment. */
 export interface SegmentSeries {
   name: string;
   type: Series["type"];
@@ -21,13 +21,13 @@ export interface SegmentSeries {
   cells: SegmentCell[];
 }
 
-/** A part of a series. */
+/** A value of a series, or a part of it. */
 export interface SegmentCell {
-  /** Its place in the banks. */
+  /** Index in the banks of values. */
   at: number;
-  /** Profile: the frame. */
+  /** The frame of a profile. */
   frame: string;
-  /** Histogram: the bin, or one of the two below. */
+  /** The bin of a histogram, or {@linkcode SUM} or {@linkcode EXTREMES}. */
   bin: number;
 }
 
@@ -46,19 +46,19 @@ export class SegmentTables {
   #names = new Uint8Array(0);
   readonly #file: SegmentFile;
   readonly #layout: SegmentLayout;
-  // What is not UTF-8 in a symbol is no reason to lose its time.
+  // A symbol that is not UTF-8 keeps its time, under a name with replacement characters.
   readonly #decoder: TextDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-  /** The tables of `file`, not read yet. */
+  /** The tables of `file`, before the first reading. */
   constructor(file: SegmentFile, layout: SegmentLayout) {
     this.#file = file;
     this.#layout = layout;
   }
 
   /**
-   * Reads what was added.
+   * Reads the rows that were added.
    *
-   * @throws {SegmentRefusal} If there is anything that no writer adds.
+   * @throws {SegmentRefusal} If no writer could have added them.
    */
   grow({ series_count, cell_count, name_bytes }: SegmentProgress): void {
     if (series_count < this.series.length || cell_count < this.#cells) {
@@ -77,20 +77,20 @@ export class SegmentTables {
   }
 
   /**
-   * The text at a place among the names.
+   * The text at an offset in the names.
    *
-   * @throws {SegmentRefusal} If there is none.
+   * @throws {SegmentRefusal} If there is no text.
    */
-  text(place: number): string {
+  text(offset: number): string {
     const bytes = this.#names;
-    if (place === 0 || place % 4 !== 0 || place + 4 > bytes.length) {
+    if (offset === 0 || offset % 4 !== 0 || offset + 4 > bytes.length) {
       refuseSegment("a name lies outside of the names");
     }
-    const length = new DataView(bytes.buffer).getUint32(place, true);
-    if (length > MAX_NAME_LENGTH || place + 4 + length > bytes.length) {
+    const length = new DataView(bytes.buffer).getUint32(offset, true);
+    if (length > MAX_NAME_LENGTH || offset + 4 + length > bytes.length) {
       refuseSegment(`a name has ${length} bytes`);
     }
-    return this.#decoder.decode(bytes.subarray(place + 4, place + 4 + length));
+    return this.#decoder.decode(bytes.subarray(offset + 4, offset + 4 + length));
   }
 
   #growNames(bytes: number): void {
