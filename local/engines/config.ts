@@ -1,14 +1,17 @@
-/** Flags that an engine's file of `--config` gives. */
+/**
+ * Flags in the file of an engine's `--config`: plain values at the top level of YAML, and nothing else
+ * of YAML. A file with a port or a host in another form is not understood.
+ */
 
 const SCALAR =
   /^(["']?)([\w-]+)\1:[ \t]+(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#&*!|>"'[{][^\n]*?))[ \t]*(?:[ \t]#.*)?$/gm;
 
-/**
- * The flags of a YAML file by name (`--port`): of its top level, and only those whose value is plain.
- * `null` for a file in another form.
- */
+/** A port or a host whose value is an anchor, an alias, a tag, a block or a collection. */
+const NOT_PLAIN = /^(["']?)(?:port|host)\1:[ \t]+[&*!|>[{]/m;
+
+/** The flags of a YAML file by name (`--port`); `null` for a file that is not understood. */
 export function readEngineConfig(text: string): Record<string, string> | null {
-  if (/^\s*[[{]/.test(text)) return null;
+  if (/^\s*[[{]/.test(text) || NOT_PLAIN.test(text)) return null;
   return Object.fromEntries(
     Array.from(text.replaceAll("\r", "").matchAll(SCALAR), ([, , name, double, single, plain]) => [
       `--${name!.replaceAll("_", "-")}`,

@@ -1,4 +1,4 @@
-/** Knows an inference engine by its command: where its metrics are, and what keeps it from serving them. */
+/** Detection of inference engines by their commands: where their metrics are, or why not. */
 
 import { readEngineConfig } from "./config.ts";
 import type { KeySource } from "../base/key.ts";
@@ -14,76 +14,83 @@ import {
 } from "./engines.ts";
 import { unwrap } from "./wrappers.ts";
 
-/** How a command is started and what is known of it. */
+/** A command as it is to be started, and the engine that it starts. */
 export interface Detection {
-  /** What to start: the command as given, but for what `changes` says. */
+  /** The command as given, but for `changes`. */
   command: string[];
-  /** Name of the engine, if it is one. */
+  /** Name of the engine, if it starts one. */
   engine?: string;
-  /** Where the engine serves its metrics. */
+  /** URL of the engine's metrics. */
   url?: string;
-  /** Where the key is that these metrics ask for. */
+  /** Source of the key that these metrics ask for. */
   key?: KeySource;
-  /** What was changed, in words, for the user. */
+  /** Messages to the user, one for each change of the command. */
   changes: string[];
   /** Why there is no URL. */
   why?: string;
 }
 
-/** What the user named. */
+/** The environment, and the settings of the user that count. */
 export interface DetectOptions {
   env?: Readonly<Record<string, string>>;
-  /** The port of the engine's metrics, which wins over what its flags say. */
+  /** The port of the engine's metrics, which wins over that of its flags. */
   metricsPort?: number;
   /** Reads the engine's file of flags; `null` where it cannot. */
   readText?: (path: string) => string | null;
 }
 
-/** What `command` launches, looked at from outside: no port is tried. */
+/** The engine that `command` starts, by its words and its files alone: no port is tried. */
 export function detect(command: readonly string[], options: DetectOptions = {}): Detection {
   const { metricsPort, env: environment = {}, readText = () => null } = options;
-  const { program, args, env, verbatim } = unwrap(command, environment);
-  const engine = ENGINES.find(({ is }) => is(program, args));
+  const unwrapped = unwrap(command, environment);
   const plain = { command: [...command], changes: [] };
-  if (!engine || args.some((word) => /^(?:-h|--help|--version)$/.test(word))) {
+  const engine = unwrapped && ENGINES.find(({ is }) => is(unwrapped.program, unwrapped.args));
+  if (!engine || unwrapped.args.some((word) => /^(?:-h|--help|--version)$/.test(word))) {
     const url = metricsPort && `http://127.0.0.1:${metricsPort}/metrics`;
-    return url ? { ...plain, url } : { ...plain, why: "no engine is known by the command" };
+    return url ? { ...plain, url } : { ...plain, why: unwrapped ? NO_ENGINE : NOT_UNDERSTOOD };
   }
+  const { args, env, isVerbatim } = unwrapped;
   const { name } = engine;
   const file = engine.configurable ? flag(args, "--config") : undefined;
   const text = file === undefined ? undefined : readText(file);
   const config = typeof text === "string" ? readEngineConfig(text) : text;
-  const seen: EngineCommand = { args, env, config };
-  const change = changeOf(engine, seen);
-  const launched = change && verbatim
+  const engineCommand: EngineCommand = { args, env, config };
+  const change = changeOf(engine, engineCommand);
+  const started = change && isVerbatim
     ? { command: change.apply(command), changes: [`${change.text} (${name} metrics)`] }
     : plain;
-  const hidden = change && !verbatim
+  const hidden = change && !isVerbatim
     ? `it runs from a script, which is not changed: ${change.advice}`
-    : engine.hidden(seen) ?? hiddenInFile(engine, seen, file);
-  const port = metricsPort ?? setting(engine, seen, "--port") ?? engine.port;
-  const url = urlOf(engine, seen, port);
+    : engine.hidden(engineCommand) ?? hiddenInFile(engine, engineCommand, file);
+  const port = metricsPort ?? setting(engine, engineCommand, "--port") ?? engine.port;
+  const url = urlOf(engine, engineCommand, port);
   const why = metricsPort
     ? undefined
     : hidden ?? (port === "0" ? NO_PORT : URL.canParse(url) ? undefined : `no address: ${url}`);
-  const key = keySource(engine, seen, environment);
+  const key = keySource(engine, engineCommand, environment);
   return {
-    ...launched,
+    ...started,
     engine: name,
     ...(why === undefined ? { url, ...(key && { key }) } : { why: `${name}: ${why}` }),
   };
 }
 
+const NO_ENGINE = "no engine is known by the command";
+
+const NAME_THE_PORT = "name the port with --metrics-port";
+
+const NOT_UNDERSTOOD = `a script or a wrapper in the command is not understood: ${NAME_THE_PORT}`;
+
 const NO_PORT = "with port 0 the system picks its port";
 
-/** What the file of `--config` keeps from us. */
+/** The reason for which the file of `--config` hides the metrics. */
 function hiddenInFile(
   { refuses }: Engine,
   { args, config }: EngineCommand,
   file: string | undefined,
 ): string | undefined {
   if (config === null && flag(args, "--port") === undefined) {
-    return `its port may be in ${file}, which is not read: --metrics-port names it`;
+    return `its port may be in ${file}, which is not understood: ${NAME_THE_PORT}`;
   }
   return refuses && /^(?:true|yes|on|1)$/i.test(config?.[refuses] ?? "")
     ? `remove ${refuses.slice(2)} from ${file} for its metrics`
@@ -92,7 +99,7 @@ function hiddenInFile(
 
 interface Change {
   text: string;
-  /** What the user may do where it cannot be made. */
+  /** Advice to the user where it cannot be made. */
   advice: string;
   apply(command: readonly string[]): string[];
 }
@@ -128,7 +135,7 @@ function urlOf(engine: Engine, command: EngineCommand, port: number | string): s
   return `${tls ? "https" : "http"}://${reachable(host)}:${port}${prefix}${engine.path}`;
 }
 
-/** Where a server that listens on `host` is reached from here. */
+/** The address at which a server that listens on `host` is reached from here. */
 function reachable(host: string): string {
   if (host === "" || host === "0.0.0.0") return "127.0.0.1";
   if (host === "::" || host === "[::]") return "[::1]";

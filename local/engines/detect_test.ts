@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { detect } from "./detect.ts";
+import { WRAPPERS } from "./wrappers.ts";
 
 /** Command lines with blanks between the words, and where their metrics are. */
 const URLS: [command: string, url: string][] = [
@@ -27,6 +28,9 @@ const URLS: [command: string, url: string][] = [
   ["uvx --from vllm vllm serve m", "http://127.0.0.1:8000/metrics"],
   ["env -u X A=B C= vllm serve m", "http://127.0.0.1:8000/metrics"],
   ["nice -n 5 nohup timeout -k 5 1h vllm serve m", "http://127.0.0.1:8000/metrics"],
+  ["setsid taskset -c 0-3 stdbuf -o L vllm serve m", "http://127.0.0.1:8000/metrics"],
+  ["trtllm-llmapi-launch trtllm-serve m", "http://127.0.0.1:8000/prometheus/metrics"],
+  ["uv tool run vllm serve m", "http://127.0.0.1:8000/metrics"],
   ["numactl --cpunodebind=0 --membind 0 -l vllm serve m", "http://127.0.0.1:8000/metrics"],
   [
     "torchrun --nproc-per-node=1 --nnodes 1 --standalone -m vllm.entrypoints.openai.api_server",
@@ -56,6 +60,11 @@ for (const [text, url] of URLS) {
     assert.deepEqual(detection.changes, []);
   });
 }
+
+Deno.test("every wrapper has a fixture", () => {
+  const words = new Set(["bash", ...URLS.flatMap(([command]) => command.split(" "))]);
+  assert.deepEqual(WRAPPERS.filter((name) => !words.has(name)), []);
+});
 
 const CHANGED: [command: string, changed: string, change: RegExp][] = [
   [
@@ -111,7 +120,10 @@ for (const [script, url] of SCRIPTS) {
 const HIDDEN: [command: string[], why: RegExp][] = [
   [["bash", "-c", "llama-server -m x"], /script, which is not changed: add --metrics/],
   [["bash", "-c", "vllm serve m --disable-log-stats"], /not changed: remove --disable-log-stats/],
-  [["vllm", "serve", "m", "--config", "c.yaml"], /may be in c\.yaml, .* --metrics-port names it/],
+  [
+    ["vllm", "serve", "m", "--config", "c.yaml"],
+    /may be in c\.yaml, .*: name the port with --metrics-port/,
+  ],
   [["vllm", "serve", "m", "--grpc"], /--grpc/],
   [["vllm", "serve", "m", "--port", "0"], /with port 0/],
   [["llama-server", "--metrics", "--host", "/run/llama.sock"], /Unix socket/],
@@ -119,6 +131,10 @@ const HIDDEN: [command: string[], why: RegExp][] = [
   [["vllm", "serve", "m", "--uds", "/tmp/x"], /Unix socket/],
   [["sglang", "serve", "--node-rank", "1", "--enable-metrics"], /first node/],
   [["vllm", "serve", "m", "--port", "http"], /no address: http/],
+  [["env", "-S", "vllm serve m"], /not understood: name the port with --metrics-port/],
+  [["bash", "-c", "cd /x && vllm serve m"], /not understood: name the port with --metrics-port/],
+  [["sh", "-c", "vllm serve m --port $(cat p)"], /name the port with --metrics-port/],
+  [Array(20).fill("nice").concat("vllm", "serve"), /name the port with --metrics-port/],
   [["vllm", "serve", "--help"], /no engine/],
   [["vllm", "bench", "latency"], /no engine/],
   [["python3", "-c", "import vllm"], /no engine/],
@@ -146,6 +162,9 @@ const CONFIGS: [command: string, config: string, found: string | RegExp][] = [
   ["vllm serve", "uds: /tmp/x", /Unix socket/],
   ["vllm serve", "disable_log_stats: true", /remove disable-log-stats from c\.yaml/],
   ["vllm serve", '{"port": 1}', /may be in c\.yaml/],
+  ["vllm serve", "port: &p 8001", /may be in c\.yaml/],
+  ["vllm serve", "model: m\nhost: !env HOST\n", /name the port with --metrics-port/],
+  ["vllm serve --port 9 --host ::1", "port: *p\nhost: >\n  a\n", "http://[::1]:9/metrics"],
   ["sglang serve", "enable-metrics: true\nport: 30001", ":30001/metrics"],
 ];
 for (const [text, config, found] of CONFIGS) {

@@ -1,11 +1,11 @@
-/** Inference engines: how each is told, where it serves its metrics, and which flags decide that. */
+/** Inference engines: how each is recognised, and which flags decide where its metrics are. */
 
-/** An engine's command, as far as it is looked at. */
+/** The parts of an engine's command that decide where its metrics are. */
 export interface EngineCommand {
   /** Words behind the program's name. */
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Flags by name that the file of `--config` gives; `null` for a file that cannot be read. */
+  /** Flags of the file of `--config`, by name; `null` for a file that is not understood. */
   config?: Readonly<Record<string, string>> | null;
 }
 
@@ -14,7 +14,7 @@ export interface Engine {
   name: string;
   /** Whether a program (`-m module` for Python's modules) with these arguments serves it. */
   is(program: string, args: readonly string[]): boolean;
-  /** Port that it serves on where nothing says otherwise. */
+  /** Default port. */
   port: number;
   path: string;
   /** Variables that stand for flags, by flag. */
@@ -31,7 +31,7 @@ export interface Engine {
   hidden(command: EngineCommand): string | undefined;
 }
 
-/** All engines that are known. */
+/** All engines that are recognised. */
 export const ENGINES: readonly Engine[] = [
   {
     name: "vLLM",
@@ -95,7 +95,7 @@ export const ENGINES: readonly Engine[] = [
   },
 ];
 
-/** What a command sets a flag to: on the command line, in the file of `--config`, by a variable. */
+/** The value of a flag: from the command line, the file of `--config`, or a variable. */
 export function setting(
   { variables = {} }: Engine,
   { args, env, config }: EngineCommand,

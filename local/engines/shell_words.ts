@@ -1,4 +1,7 @@
-/** The words of a shell script that is one simple command. */
+/**
+ * The words of a shell script that is one simple command. Nothing else of the shell is read: any other
+ * script is not understood.
+ */
 
 /** Reserved words and builtins with which a script is more than one simple command. */
 const NOT_SIMPLE =
@@ -41,7 +44,7 @@ export function shellWords(script: string, env: Readonly<Record<string, string>>
   return words.length === 0 || NOT_SIMPLE.test(words[0]!) ? null : words;
 }
 
-/** One piece of a word, or what parts words; anything else is beyond a simple command. */
+/** A piece of a word, a blank or a redirection; anything else is beyond a simple command. */
 const TOKEN =
   /'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|\\(?<escaped>[^])|(?<name>\$(?:\w+|\{\w+\}))|(?<redirect>(?:(?<![^\s])\d)?(?:>>|>&[\d-]|<&[\d-]|>|<)|&>>?)|(?<plain>[^\s'"\\$`;&|<>()*?[\]#~\n]+|(?<=\S)[#~])|(?<blank>[ \t]+)|[^]/g;
 

@@ -1,4 +1,7 @@
-/** What a command runs in the end, seen through the programs that only start another. */
+/**
+ * Wrappers: programs that only start another, and the program behind them. The list is closed: a new
+ * wrapper needs a fixture in `detect_test.ts`; for all others the user names the port of the metrics.
+ */
 
 import { shellWords } from "./shell_words.ts";
 
@@ -7,10 +10,10 @@ export interface Unwrapped {
   /** The program's name without its folder, or `-m` and the module's name for a Python module. */
   program: string;
   args: string[];
-  /** The environment, with what wrappers set in it. */
+  /** The environment, with the variables that wrappers set. */
   env: Record<string, string>;
-  /** Whether it stands in the command word for word, and not in a script. */
-  verbatim: boolean;
+  /** Whether the command has it word for word, and not in a script. */
+  isVerbatim: boolean;
 }
 
 /** Options of a wrapper that have their value in the next word. */
@@ -27,7 +30,7 @@ const VALUED: Record<string, RegExp> = {
   stdbuf: /^(?:-[ioe]|--(?:input|output|error))$/,
 };
 
-/** Wrappers whose first word after the options is not the command yet. */
+/** Wrappers with one word between their options and the command. */
 const OPERAND = /^(?:timeout|taskset)$/;
 
 const UV_VALUED =
@@ -39,42 +42,52 @@ const SHELL = /^(?:ba|da|z|k)?sh$/;
 /** Options of `torchrun` without a value; all others have one. */
 const TORCHRUN_FLAGS = /^--?(?:standalone|use[-_]agent[-_]store|no[-_]python|run[-_]path)$/;
 
-/** A chain of more wrappers than this is none that a person writes. */
+/** The names of all wrappers; Python and the shells under one name each. */
+export const WRAPPERS: readonly string[] = [
+  ...Object.keys(VALUED),
+  ...["uv", "uvx", "torchrun", "python", "bash"],
+];
+
+/** A longer chain of wrappers is not followed. */
 const MAX_DEPTH = 16;
 
-/** The program that `command` runs in the end; where that cannot be told, what is told of it. */
+/** The program that `command` runs in the end; `undefined` where a script or a wrapper is not understood. */
 export function unwrap(
   command: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Unwrapped {
+): Unwrapped | undefined {
   let words = [...command];
   const env = { ...environment };
-  let verbatim = true;
+  let isVerbatim = true;
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const [path = "", ...rest] = words;
     const name = path.split("/").at(-1)!;
     const script = SHELL.test(name) ? scriptOf(rest) : undefined;
     if (script !== undefined) {
       const inside = simpleCommand(script, env);
-      if (!inside) break;
-      verbatim = false;
+      if (!inside) return undefined;
+      isVerbatim = false;
       words = inside;
       continue;
     }
-    const next = behind(name, rest, env);
-    if (!next) {
-      return { program: name, args: rest, env, verbatim };
-    }
-    if ("program" in next) return { ...next, env, verbatim };
+    const next = wrappedBy(name, rest, env);
+    if (next === "unclear") return undefined;
+    if (!next) return { program: name, args: rest, env, isVerbatim };
+    if ("program" in next) return { ...next, env, isVerbatim };
     words = next.words;
   }
-  return { program: "", args: [], env, verbatim };
+  return undefined;
 }
 
-type Behind = { words: string[] } | { program: string; args: string[] } | undefined;
+/** A command behind a wrapper, or the program itself where its name is not a word of the command. */
+type Wrapped = { words: string[] } | { program: string; args: string[] };
 
-/** What the program `name` starts; `undefined` if it starts nothing but itself. */
-function behind(name: string, rest: string[], env: Record<string, string>): Behind {
+/** The command that the program `name` starts; `undefined` if it is no wrapper, or has no command. */
+function wrappedBy(
+  name: string,
+  rest: string[],
+  env: Record<string, string>,
+): Wrapped | "unclear" | undefined {
   if (PYTHON.test(name)) return pythonProgram(rest);
   if (name === "uv" && rest[0] === "run") return uvProgram(rest.slice(1));
   if (name === "uv" && rest[0] === "tool" && rest[1] === "run") return uvProgram(rest.slice(2));
@@ -86,13 +99,13 @@ function behind(name: string, rest: string[], env: Record<string, string>): Behi
   if (OPERAND.test(name)) at++;
   if (name === "env") {
     for (let set; (set = /^(\w+)=([^]*)$/.exec(rest[at] ?? "")); at++) env[set[1]!] = set[2]!;
-    // Its option -S holds the words of the command in one.
-    if (rest.slice(0, at).some((word) => /^(?:-\w*S|--split-string)/.test(word))) return undefined;
+    // Its option -S has the words of the command in one.
+    if (rest.slice(0, at).some((word) => /^(?:-\w*S|--split-string)/.test(word))) return "unclear";
   }
   return at < rest.length ? { words: rest.slice(at) } : undefined;
 }
 
-/** Where the options end: at the first word that is none, or behind `--`. */
+/** The index behind the options: of the first word that is none, or after `--`. */
 function skipOptions(words: readonly string[], valued: RegExp): number {
   let at = 0;
   while (words[at]?.startsWith("-")) {
@@ -103,7 +116,7 @@ function skipOptions(words: readonly string[], valued: RegExp): number {
   return at;
 }
 
-function pythonProgram(rest: string[]): Behind {
+function pythonProgram(rest: string[]): Wrapped | undefined {
   let at = 0;
   while (rest[at]?.startsWith("-")) {
     const word = rest[at++]!;
@@ -119,19 +132,19 @@ function pythonProgram(rest: string[]): Behind {
   return script === undefined ? undefined : { program: script.split("/").at(-1)!, args };
 }
 
-function moduleProgram(module: string, args: string[]): Behind {
+function moduleProgram(module: string, args: string[]): Wrapped | undefined {
   if (/^torch\.distributed\.(?:run|launch)$/.test(module)) return torchrunProgram(args);
   return { program: `-m ${module}`, args };
 }
 
-function uvProgram(rest: string[]): Behind {
+function uvProgram(rest: string[]): Wrapped | undefined {
   const at = skipOptions(rest, UV_VALUED);
   const module = rest.findIndex((word, i) => i < at && /^(?:-m|--module)$/.test(word));
   if (module >= 0) return pythonProgram(["-m", ...rest.slice(module + 1)]);
   return at < rest.length ? { words: rest.slice(at) } : undefined;
 }
 
-function torchrunProgram(rest: string[]): Behind {
+function torchrunProgram(rest: string[]): Wrapped | undefined {
   let at = 0;
   let bare = false;
   while (rest[at]?.startsWith("-")) {
@@ -146,7 +159,7 @@ function torchrunProgram(rest: string[]): Behind {
   return bare ? { words: rest.slice(at) } : pythonProgram(rest.slice(at));
 }
 
-/** What a shell is given with `-c`. */
+/** The script that a shell gets with `-c`. */
 function scriptOf(rest: readonly string[]): string | undefined {
   let at = 0;
   while (rest[at]?.startsWith("-")) {
