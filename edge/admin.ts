@@ -36,7 +36,7 @@ async function main(args: string[]): Promise<number> {
   try {
     await using databases = await openDatabases({ url, token });
     const answer = await operation.run({ databases, now_ns: clock }, input);
-    for (const line of operation.lines(answer, input, clock())) console.log(line);
+    for (const line of operation.lines(answer, { input, now_ns: clock() })) console.log(line);
     return 0;
   } catch (error) {
     const { message } = error as Error;

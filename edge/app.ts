@@ -6,7 +6,8 @@ import { matchedRoutes } from "hono/route";
 import { isFenced } from "./database/write_block.ts";
 import type { Env, RequestContext, Service } from "./http/context.ts";
 import { failure, problemResponse, refusalOf } from "./http/problem.ts";
-import { addRoutes } from "./http/router.ts";
+import { addRoutes } from "./http/route.ts";
+import { ingest } from "./routes/ingest.ts";
 import { routes } from "./routes/mod.ts";
 
 /** One line of the log: an answer, or a failure. */
@@ -51,7 +52,7 @@ export function createApp(service: Service, log: (entry: LogEntry) => void): Hon
     const ms = performance.now() - begun;
     const [{ status }, route] = [c.res, routeOf(c)];
     service.metrics.answered(route, status, ms / 1000);
-    if (route === "/api/v1/ingest" && REFUSED.includes(status)) service.metrics.windows.refused++;
+    if (route === ingest.path && REFUSED.includes(status)) service.metrics.windows.refused++;
     log({
       level: "info",
       ...request(c),

@@ -1,11 +1,15 @@
-/** Routes: one value describes a route, checks its requests and answers them. */
+/** Routes: one value describes a route, checks its requests and answers them, and registers it. */
 
 import type { JsonSchema } from "@service/core";
+import { refuseMethod } from "@service/core/problem";
 import { type Parameter, type QueryParameters, readQuery } from "@service/core/query";
+import type { Hono } from "hono";
+import { methodNotAllowed } from "hono/method-not-allowed";
 import type { Scope } from "../tenancy/keys.ts";
 import type { Answer } from "./answers.ts";
 import { authenticate, type Client, expectOperator } from "./authenticate.ts";
-import type { RequestContext, Service } from "./context.ts";
+import type { Env, RequestContext, Service } from "./context.ts";
+import { pathNotFound, problemResponse } from "./problem.ts";
 import { respondJson } from "./respond.ts";
 
 /**
@@ -117,6 +121,23 @@ export function route<Query extends object, Body, const A extends Access, Value>
       return value instanceof Response ? value : respondJson(c, value);
     },
   };
+}
+
+/**
+ * Registers the routes, those of the operator only where the service has an admin token. Other
+ * methods of their paths get 405, other paths 404.
+ */
+export function addRoutes(app: Hono<Env>, service: Service, routes: readonly Route[]): void {
+  app.use(methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, methods) => problemResponse(c, refuseMethod(c.req.method, methods)),
+  }));
+  for (const { method, path, access, answer } of routes) {
+    const isOperators = access === "operator" || access === "hidden";
+    if (isOperators && service.admin_token === undefined) continue;
+    app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), (c) => answer(c, service));
+  }
+  app.notFound((c) => problemResponse(c, pathNotFound()));
 }
 
 /** The client, where the route needs a key. */

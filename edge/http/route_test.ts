@@ -12,8 +12,7 @@ import { json } from "./answers.ts";
 import { jsonBody } from "./body.ts";
 import type { Env } from "./context.ts";
 import { problemResponse, refusalOf } from "./problem.ts";
-import { route } from "./route.ts";
-import { addRoutes } from "./router.ts";
+import { addRoutes, route } from "./route.ts";
 
 interface Greeting {
   text: string;

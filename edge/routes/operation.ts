@@ -59,7 +59,7 @@ export interface Operation {
    *
    * @throws {RangeError} If the command fails with this answer.
    */
-  lines(answer: unknown, input: Input<unknown>, now_ns: bigint): string[];
+  lines(answer: unknown, context: { input: Input<unknown>; now_ns: bigint }): string[];
 }
 
 /** The input of an operation: its target and its fields' values. */
@@ -75,7 +75,7 @@ export interface OperationOptions<Values, Answer>
   fields?: { readonly [Name in keyof Values]: Field<Values[Name]> };
   answer: Shape<Answer>;
   run(service: OperatedService, input: Input<Values>): Promise<NoInfer<Answer>>;
-  lines?(answer: NoInfer<Answer>, input: Input<Values>, now_ns: bigint): string[];
+  lines?(answer: NoInfer<Answer>, context: { input: Input<Values>; now_ns: bigint }): string[];
 }
 
 /** The operation of a row. */

@@ -102,9 +102,9 @@ export const operations: readonly Operation[] = [
     run: async ({ databases, now_ns }, { values }) => ({
       created: await createProject(databases, { ...values, now_ns: now_ns() }),
     }),
-    lines({ created }, { values }) {
+    lines({ created }, { input }) {
       if (created) return [];
-      const named = JSON.stringify(values.name);
+      const named = JSON.stringify(input.values.name);
       throw new RangeError(`Cannot create the project: there is one named ${named}`);
     },
   }),
@@ -143,7 +143,7 @@ export const operations: readonly Operation[] = [
     summary: "Lists the keys, without their secrets",
     answer: object<{ keys: ListedKey[] }>({ keys: list(keyShape) }),
     run: async ({ databases: { control } }) => ({ keys: await listKeys(control) }),
-    lines: ({ keys }, _input, now_ns) => keys.map((key) => keyLine(key, now_ns)),
+    lines: ({ keys }, { now_ns }) => keys.map((key) => keyLine(key, now_ns)),
   }),
   operation({
     command: "create-key",
