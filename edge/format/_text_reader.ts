@@ -17,10 +17,10 @@ const SAFE_DIGITS = 15;
 /** Reads JSON whose form is known, without spaces, from the left to the right. */
 export class TextReader {
   readonly text: string;
-  /** What is read next. */
+  /** Index of the character that is read next. */
   at: number;
 
-  /** For the text from a place on. */
+  /** Of the text from an index on. */
   constructor(text: string, at: number) {
     this.text = text;
     this.at = at;
@@ -40,13 +40,13 @@ export class TextReader {
     if (!this.skipIf(expected)) throw new NotCanonical();
   }
 
-  /** What matches a sticky pattern here. */
+  /** Skips what matches a sticky pattern, and gives it. */
   match(pattern: RegExp): string {
     pattern.lastIndex = this.at;
-    const [found] = pattern.exec(this.text) ?? [];
-    if (found === undefined) throw new NotCanonical();
-    this.at += found.length;
-    return found;
+    const [match] = pattern.exec(this.text) ?? [];
+    if (match === undefined) throw new NotCanonical();
+    this.at += match.length;
+    return match;
   }
 
   /** A whole number from 0 up that a double holds. */
@@ -67,8 +67,8 @@ export class TextReader {
     if (value !== undefined) return value;
     const { text, at: from } = this;
     const first = text.charCodeAt(from) === MINUS ? from + 1 : from;
-    const whole = text.charCodeAt(first) === ZERO ? first + 1 : this.#pastDigits(first);
-    let at = whole;
+    const integerEnd = text.charCodeAt(first) === ZERO ? first + 1 : this.#pastDigits(first);
+    let at = integerEnd;
     if (text.charCodeAt(at) === DOT) at = this.#pastDigits(at + 1);
     if ((text.charCodeAt(at) | LOWER) === E) {
       const sign = text.charCodeAt(at + 1);
@@ -78,11 +78,11 @@ export class TextReader {
     const token = text.slice(from, at);
     const near = Number(token);
     if (!Number.isFinite(near)) throw new NotCanonical();
-    return at > whole || Number.isSafeInteger(near) ? near : BigInt(token);
+    return at > integerEnd || Number.isSafeInteger(near) ? near : BigInt(token);
   }
 
-  /** A list of what `read` reads. */
-  list<T>(read: (reader: TextReader) => T, most: number): T[] {
+  /** A list of at most `max` items. */
+  list<T>(read: (reader: TextReader) => T, max: number): T[] {
     const items: T[] = [];
     this.expect("[");
     if (this.skipIf("]")) return items;
@@ -91,7 +91,7 @@ export class TextReader {
       if (this.text.charCodeAt(this.at) !== COMMA) break;
     }
     this.expect("]");
-    if (items.length > most) throw new NotCanonical();
+    if (items.length > max) throw new NotCanonical();
     return items;
   }
 
@@ -120,6 +120,11 @@ export class TextReader {
     this.at = at;
     return value;
   }
+}
+
+/** The text without the longer one that it is a part of, which would stay in memory with it. */
+export function detached(text: string): string {
+  return ` ${text}`.slice(1);
 }
 
 function isDigit(code: number): boolean {

@@ -8,7 +8,7 @@ export type Value = Quantity | Sum | null;
 /** How a number is written; the kinds lie together, as runs of the same. */
 const [ZERO, NATURAL, NEGATIVE, DOUBLE, PARTS, BIG, NULL] = [0, 1, 2, 3, 4, 5, 6];
 
-/** A run is written as its length times this, and its kind. */
+/** A run is written as its length times this, plus its kind. */
 const KINDS = 8;
 
 const INT32 = 2 ** 31;
@@ -26,10 +26,10 @@ export class ColumnWriter {
   /** Any number. */
   value(value: Value): void {
     if (typeof value === "number") this.#number(value);
-    else if (value === null) this.#tell(NULL!);
+    else if (value === null) this.#note(NULL!);
     else if (typeof value === "bigint") this.#big(value);
     else {
-      this.#tell(PARTS!);
+      this.#note(PARTS!);
       this.#integers.varint(value.length);
       for (const part of value) this.#doubles.double(part);
     }
@@ -68,22 +68,22 @@ export class ColumnWriter {
     this.#run = 0;
   }
 
-  /** What was written, behind `space` bytes for other things: the end of it. */
+  /** Ends the columns and gives them, behind `space` bytes for other things. */
   bytes(space: number): Uint8Array<ArrayBuffer> {
     this.#endRun();
-    this.#head.varint(this.#kinds.length);
-    this.#head.varint(this.#integers.length);
-    const parts = [this.#head, this.#kinds, this.#integers, this.#doubles];
-    const whole = new Uint8Array(parts.reduce((total, { length }) => total + length, space));
+    const sections = [this.#kinds, this.#integers, this.#doubles];
+    for (const { length } of sections) this.#head.varint(length);
+    const parts = [this.#head, ...sections];
+    const bytes = new Uint8Array(parts.reduce((total, { length }) => total + length, space));
     let at = space;
     for (const part of parts) {
-      whole.set(part.written(), at);
+      bytes.set(part.written(), at);
       at += part.length;
     }
-    return whole;
+    return bytes;
   }
 
-  #tell(kind: number): void {
+  #note(kind: number): void {
     if (kind !== this.#kind) this.#endRun();
     this.#kind = kind;
     this.#run++;
@@ -96,17 +96,17 @@ export class ColumnWriter {
 
   #number(value: number): void {
     if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
-      this.#tell(value > 0 ? NATURAL! : value < 0 ? NEGATIVE! : ZERO!);
+      this.#note(value > 0 ? NATURAL! : value < 0 ? NEGATIVE! : ZERO!);
       if (value !== 0) this.#integers.varint(Math.abs(value));
     } else {
-      this.#tell(DOUBLE!);
+      this.#note(DOUBLE!);
       this.#doubles.double(value);
     }
   }
 
   /** Seven bits a byte, like the others, after the sign. */
   #big(value: bigint): void {
-    this.#tell(BIG!);
+    this.#note(BIG!);
     const digits: number[] = [];
     for (let rest = value < 0n ? -value : value; rest > 0n; rest >>= 32n) {
       digits.push(Number(rest & 0xffff_ffffn));
@@ -120,25 +120,45 @@ export class ColumnWriter {
 export class ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
+  readonly #runsEnd: number;
+  readonly #integersEnd: number;
   #runs: number;
   #kind = ZERO!;
   #run = 0;
   #integer: number;
   #double: number;
 
-  /** For what {@linkcode ColumnWriter.bytes} gave. */
+  /**
+   * Of what {@linkcode ColumnWriter.bytes} gave.
+   *
+   * @throws {RangeError} If there are fewer or more bytes than were written.
+   */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#integer = 0;
-    const kinds = this.natural();
-    const integers = this.natural();
+    const [kinds, integers, doubles] = [this.natural(), this.natural(), this.natural()];
     this.#runs = this.#integer;
-    this.#integer = this.#runs + kinds;
-    this.#double = this.#integer + integers;
+    this.#runsEnd = this.#integer = this.#runs + kinds;
+    this.#integersEnd = this.#double = this.#runsEnd + integers;
+    const length = this.#integersEnd + doubles;
+    if (length !== bytes.length) {
+      throw new RangeError(`Cannot read columns: must have ${length} bytes: got ${bytes.length}`);
+    }
   }
 
-  /** The next number of any kind; who reads knows which its column holds. */
+  /**
+   * Ends the reading.
+   *
+   * @throws {RangeError} If what was read is not what was written.
+   */
+  end(): void {
+    const isComplete = this.#run === 0 && this.#runs === this.#runsEnd &&
+      this.#integer === this.#integersEnd && this.#double === this.#bytes.length;
+    if (!isComplete) throw new RangeError("Cannot read columns: they hold other numbers");
+  }
+
+  /** The next number of any kind; the caller knows which kinds its column holds. */
   value<T extends Value>(): T {
     return this.#value() as T;
   }
@@ -158,14 +178,14 @@ export class ColumnReader {
     return value;
   }
 
-  /** How many things come next, of which each has a byte at least. */
+  /** A number of items that come next, each of at least one byte. */
   count(): number {
     return this.#atMost(this.#bytes.length);
   }
 
-  /** The next ascending numbers, of which there can be so many. */
-  ascending(most: number): number[] {
-    const values = new Array<number>(this.#atMost(most));
+  /** The next ascending numbers, at most `max`. */
+  ascending(max: number): number[] {
+    const values = new Array<number>(this.#atMost(max));
     let value = -1;
     for (let i = 0; i < values.length;) {
       const end = Math.min(i + this.natural(), values.length);
@@ -181,10 +201,10 @@ export class ColumnReader {
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
   }
 
-  #atMost(most: number): number {
+  #atMost(max: number): number {
     const count = this.natural();
-    if (count <= most) return count;
-    throw new RangeError(`Cannot read numbers: there must be at most ${most}: got ${count}`);
+    if (count <= max) return count;
+    throw new RangeError(`Cannot read numbers: there must be at most ${max}: got ${count}`);
   }
 
   #value(): Value {
@@ -232,6 +252,19 @@ export class ColumnReader {
     for (let i = 0n; i < head >> 1; i++) value |= BigInt(this.natural()) << (32n * i);
     return head % 2 === 1 ? -value : value;
   }
+}
+
+/** Whether each number is larger than the one before it. */
+export function isAscending(values: readonly number[]): boolean {
+  for (let i = 1; i < values.length; i++) if (values[i]! <= values[i - 1]!) return false;
+  return true;
+}
+
+/** Items with their indexes, both sorted by index: mostly they are already. */
+export function sortedByIndex<T>(indexes: number[], items: T[]): [indexes: number[], items: T[]] {
+  if (isAscending(indexes)) return [indexes, items];
+  const order = indexes.map((_, i) => i).sort((a, b) => indexes[a]! - indexes[b]!);
+  return [order.map((i) => indexes[i]!), order.map((i) => items[i]!)];
 }
 
 /** Bytes that grow. */

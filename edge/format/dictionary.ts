@@ -1,22 +1,32 @@
+/** The dictionary of an instance: the identities that its windows have in common. */
+
 import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import {
-  type Buckets,
-  type Resource,
-  resourceKey,
-  type Series,
-  seriesKey,
-  type Tags,
-} from "@service/core";
+import { type Resource, resourceKey, type Series, seriesKey, type Tags } from "@service/core";
 import { tagsKey } from "@service/core/tags";
+import {
+  type BucketKind,
+  bucketKind,
+  bucketKindKey,
+  decodeBucketKind,
+  encodeBucketKind,
+  type EncodedBucketKind,
+} from "./buckets.ts";
 
-/** What identifies a series, and how its values lie where it is a histogram. */
+/** What identifies a series, and the kind of its buckets where it has some. */
 export interface SeriesIdentity {
   name: string;
   type: Series["type"];
   tags: Tags;
-  /** `"bins"`, the bounds of a foreign source, or absent where there are no buckets. */
-  buckets?: "bins" | readonly number[];
+  /** Absent where there are no buckets. */
+  buckets?: BucketKind;
+}
+
+/** What a dictionary says of a series. */
+export interface KnownIdentity {
+  identity: SeriesIdentity;
+  /** Names of the frames of all profiles. */
+  frames: readonly string[];
 }
 
 /** A resource without the time at which it was last seen. */
@@ -30,25 +40,29 @@ export interface Identities {
   resources: ResourceIdentity[];
 }
 
-/** Identities with their places. */
-export class Layout {
-  /** The places are those in these lists. */
+/** Identities, each with its index in its list. */
+export class Dictionary {
+  /** What the indexes are those of. */
   readonly identities: Identities;
   /** Key of each series, as a window has it. */
   readonly seriesKeys: string[];
   /** Key of each resource, as a window has it. */
   readonly resourceKeys: string[];
+  /** What is known of each series. */
+  readonly known: readonly KnownIdentity[];
   readonly #series = new Map<string, number>();
   readonly #frames = new Map<string, number>();
   readonly #resources = new Map<string, number>();
 
-  /** With the places that the identities have in their lists. */
+  /** Of lists of identities. */
   constructor(identities: Identities) {
     this.identities = identities;
     this.seriesKeys = identities.series.map(seriesKey);
+    const { frames } = identities;
+    this.known = identities.series.map((identity) => ({ identity, frames }));
     this.resourceKeys = identities.resources.map(resourceKey);
     identities.series.forEach(({ buckets }, i) => {
-      this.#series.set(this.seriesKeys[i]! + bucketsKey(buckets), i);
+      this.#series.set(this.seriesKeys[i]! + bucketKindKey(buckets), i);
     });
     identities.frames.forEach((name, i) => this.#frames.set(name, i));
     identities.resources.forEach((one, i) => {
@@ -56,30 +70,32 @@ export class Layout {
     });
   }
 
-  /** How many identities there are. */
+  /** Number of identities. */
   get size(): number {
     return this.#series.size + this.#frames.size + this.#resources.size;
   }
 
-  /** Place of a series that a window has under `key`, if any. */
-  placeOfSeries(key: string, series: Series): number | undefined {
-    return this.#series.get(series.type === "histogram" ? key + bucketsKey(kindOf(series)) : key);
+  /** Index of a series that a window has under `key`, if any. */
+  indexOfSeries(key: string, series: Series): number | undefined {
+    return this.#series.get(
+      series.type === "histogram" ? key + bucketKindKey(bucketKind(series.buckets)) : key,
+    );
   }
 
-  /** Place of a frame, if any. */
-  placeOfFrame(name: string): number | undefined {
+  /** Index of a frame, if any. */
+  indexOfFrame(name: string): number | undefined {
     return this.#frames.get(name);
   }
 
-  /** Place of a resource that a window has under `key`, if any. */
-  placeOfResource(key: string, resource: Resource): number | undefined {
+  /** Index of a resource that a window has under `key`, if any. */
+  indexOfResource(key: string, resource: Resource): number | undefined {
     return this.#resources.get(fullKey(key, resource));
   }
 
-  /** The layout with further identities, which come after its own. */
-  with(more: Identities): Layout {
+  /** The dictionary with further identities, which come after its own. */
+  with(more: Identities): Dictionary {
     const { series, frames, resources } = this.identities;
-    return new Layout({
+    return new Dictionary({
       series: [...series, ...more.series],
       frames: [...frames, ...more.frames],
       resources: [...resources, ...more.resources],
@@ -87,13 +103,17 @@ export class Layout {
   }
 }
 
-/** The layout that has nothing. */
-export const NO_LAYOUT: Layout = new Layout({ series: [], frames: [], resources: [] });
+/** The dictionary without identities. */
+export const EMPTY_DICTIONARY: Dictionary = new Dictionary({
+  series: [],
+  frames: [],
+  resources: [],
+});
 
 /** A key for each identity. */
 export function identityKeys({ series, frames, resources }: Identities): string[] {
   return [
-    ...series.map((one) => `series ${seriesKey(one)}${bucketsKey(one.buckets)}`),
+    ...series.map((one) => `series ${seriesKey(one)}${bucketKindKey(one.buckets)}`),
     ...frames.map((name) => `frame ${name}`),
     ...resources.map((one) => `resource ${fullKey(resourceKey(one), one)}`),
   ];
@@ -102,7 +122,7 @@ export function identityKeys({ series, frames, resources }: Identities): string[
 /** The identity of a series. */
 export function identityOf(series: Series): SeriesIdentity {
   const { name, type, tags } = series;
-  const buckets = kindOf(series);
+  const buckets = series.type === "histogram" ? bucketKind(series.buckets) : undefined;
   return { name, type, tags, ...(buckets && { buckets }) };
 }
 
@@ -111,30 +131,12 @@ export function resourceIdentityOf({ last_seen_ts: _, ...identity }: Resource): 
   return identity;
 }
 
-function kindOf(series: Series): SeriesIdentity["buckets"] {
-  return series.type === "histogram" && series.buckets ? kindOfBuckets(series.buckets) : undefined;
-}
-
-function kindOfBuckets(buckets: Buckets): "bins" | readonly number[] {
-  return "bounds" in buckets ? buckets.bounds : "bins";
-}
-
-function bucketsKey(buckets: SeriesIdentity["buckets"]): string {
-  if (!buckets) return "";
-  return buckets === "bins" ? " bins" : ` ${buckets.map(written).join(" ")}`;
-}
-
 function fullKey(key: string, { attributes, first_seen_ts }: ResourceIdentity): string {
   return `${key} ${first_seen_ts} ${tagsKey(attributes)}`;
 }
 
-/** JSON knows one zero. */
-function written(bound: number): number | string {
-  return Object.is(bound, -0) ? "-0" : bound;
-}
-
-/** A layout as it is stored, under the name that its content gives it. */
-export interface StoredLayout {
+/** A dictionary as it is stored, named by the hash of its content. */
+export interface StoredDictionary {
   hash: Uint8Array<ArrayBuffer>;
   body: Uint8Array<ArrayBuffer>;
 }
@@ -145,7 +147,7 @@ export function encodeIdentities({ series, frames, resources }: Identities): str
     name,
     type,
     tags,
-    ...(buckets ? [buckets === "bins" ? buckets : buckets.map(written)] : []),
+    ...(buckets ? [encodeBucketKind(buckets)] : []),
   ]);
   return JSON.stringify({ series: rows, frames, resources });
 }
@@ -155,20 +157,20 @@ export function decodeIdentities(text: string): Identities {
   const { series, frames, resources } = JSON.parse(text);
   return {
     series: series.map((
-      [name, type, tags, buckets]: [string, Series["type"], Tags, ("bins" | (number | string)[])?],
+      [name, type, tags, buckets]: [string, Series["type"], Tags, EncodedBucketKind?],
     ) => ({
       name,
       type,
       tags,
-      ...(buckets && { buckets: buckets === "bins" ? buckets : buckets.map(Number) }),
+      ...(buckets && { buckets: decodeBucketKind(buckets) }),
     })),
     frames,
     resources,
   };
 }
 
-/** The layout as it is stored. */
-export function packLayout({ identities }: Layout): StoredLayout {
+/** The dictionary as it is stored. */
+export function packDictionary({ identities }: Dictionary): StoredDictionary {
   const text = new TextEncoder().encode(encodeIdentities(identities));
   return {
     hash: new Uint8Array(createHash("sha256").update(text).digest().subarray(0, 16)),
@@ -176,7 +178,7 @@ export function packLayout({ identities }: Layout): StoredLayout {
   };
 }
 
-/** The layout that is stored so. */
-export function unpackLayout(body: ArrayBuffer): Layout {
-  return new Layout(decodeIdentities(new TextDecoder().decode(inflateRawSync(body))));
+/** The dictionary that was stored. */
+export function unpackDictionary(body: ArrayBuffer): Dictionary {
+  return new Dictionary(decodeIdentities(new TextDecoder().decode(inflateRawSync(body))));
 }

@@ -1,27 +1,17 @@
-/** Reads uploads fast whose series are known: their identities come again with every window. */
+/** The fast way to read uploads: identities of series come again with every window. */
 
-import {
-  type Buckets,
-  decode,
-  type FrameSum,
-  type Quantity,
-  type Series,
-  seriesKey,
-  type Sum,
-  type Tags,
-  type Upload,
-} from "@service/core";
-import { isBinIndex } from "@service/core/bins";
+import { decode, type Series, seriesKey, type Tags, type Upload } from "@service/core";
+import { MAX_SERIES } from "@service/core/limits";
 import { Lru } from "@service/core/lru";
-import { MAX_BINS, MAX_BUCKETS, MAX_MAGNITUDE, MAX_SERIES } from "@service/core/limits";
-import { frameNames, seriesIdentity } from "@service/core/series";
-import { isSum } from "@service/core/sum";
-import { LAST_NS } from "@service/core/time";
+import { seriesIdentity } from "@service/core/series";
 import { uploadShape } from "@service/core/upload_schema";
-import { NotCanonical, TextReader } from "./_text_reader.ts";
+import { LAST_NS } from "@service/core/time";
+import { detached, NotCanonical, TextReader } from "./_text_reader.ts";
+import type { RememberedNames } from "./kind.ts";
+import { formats } from "./kinds.ts";
 
 /** A series as its text begins, up to its values. */
-interface KnownSeries {
+interface KnownSeries extends RememberedNames {
   /** From the brace to the comma. */
   text: string;
   key: string;
@@ -30,8 +20,6 @@ interface KnownSeries {
   tags: Tags;
   /** The series that came after it the last time. */
   next?: KnownSeries;
-  /** Frames that it had the last time. */
-  names?: { text: string; list: string[] };
   /** Whether it made room for others: what came after it is not known any more. */
   isEvicted?: true;
 }
@@ -39,19 +27,20 @@ interface KnownSeries {
 /** Characters of identities and frame names that are remembered. */
 const MAX_CHARACTERS = 2 ** 24;
 
+/** The end of the window, and the start of its series; no string of JSON has quotes like these. */
+const START = /"to_ns":(0|[1-9]\d{0,18}),"series":\[/;
+
 /** Name, type and tags in any order, before anything else. */
 const IDENTITY =
   /\{(?:"(?:name|type)":"(?:[^"\\]|\\.)*",|"tags":\{(?:"(?:[^"\\]|\\.)*":"(?:[^"\\]|\\.)*",?)*\},){3}/y;
 
-const NAMES = /\[(?:"(?:[^"\\]|\\.)*",?)*\]/y;
+const INSTANT = /(?:0|[1-9]\d{0,18}),/y;
 
 /** Stands for the series; nobody can know it, so that where it is found it was put. */
 const MARK = crypto.randomUUID();
 
-const SERIES = '"series":[';
-
 /**
- * Reads uploads as `uploadShape` does. Series are read as the profiler writes them, for a fraction of
+ * Reads uploads as `uploadShape` does. Series are read as `encodeUpload` writes them, for a fraction of
  * the time; whatever differs from that in the least is left to the shape.
  */
 export class UploadReader {
@@ -79,45 +68,42 @@ export class UploadReader {
     return this.readFast(text) ?? uploadShape.check(decode(text));
   }
 
-  /** The upload that a JSON text in canonical form is, or `undefined` for any other text. */
+  /** The upload that a text in canonical form is; `undefined` for any other text. */
   readFast(text: string): Upload | undefined {
-    const from = text.indexOf(SERIES);
-    if (from < 0) return undefined;
+    const start = START.exec(text);
+    if (!start) return undefined;
+    const list = start.index + start[0].length;
     try {
-      const reader = new TextReader(text, from + SERIES.length);
-      const series = this.#readAll(reader);
-      const rest = `${text.slice(0, from)}"series":"${MARK}"${text.slice(reader.at)}`;
-      const value = decode(rest) as { window: { series: unknown } };
+      const reader = new TextReader(text, list);
+      const to_ns = BigInt(start[1]!);
+      const series = this.#readAll(reader, to_ns);
+      const value = decode(`${text.slice(0, list - 1)}"${MARK}"${text.slice(reader.at)}`) as {
+        window: { series: unknown };
+      };
       if (value.window.series !== MARK) return undefined;
       value.window.series = [];
       const upload = uploadShape.check(value);
-      for (const one of series.values()) one.updated_ns ??= upload.window.to_ns;
-      return { ...upload, window: { ...upload.window, series: series as Map<string, Series> } };
+      if (upload.window.to_ns !== to_ns) return undefined;
+      return { ...upload, window: { ...upload.window, series } };
     } catch (error) {
-      // Only the shape tells what is wrong, and where.
-      if (
-        error instanceof NotCanonical || error instanceof TypeError || error instanceof SyntaxError
-      ) return undefined;
+      if (isOther(error)) return undefined;
       throw error;
     }
   }
 
   /** All series up to the end of the list. */
-  #readAll(reader: TextReader): Map<string, Read> {
-    const all = new Map<string, Read>();
+  #readAll(reader: TextReader, to_ns: bigint): Map<string, Series> {
+    const all = new Map<string, Series>();
     if (reader.skipIf("]")) return all;
     let before: KnownSeries | undefined;
     let count = 0;
     do {
       const next = before?.next;
       const isNext = next && !next.isEvicted && reader.skipIf(next.text);
-      const series = isNext ? next : this.#readIdentity(reader);
-      if (before && !before.isEvicted) before.next = series;
-      before = series;
-      const { names } = series;
-      all.set(series.key, readValues(reader, series));
-      if (series.names !== names) this.#known.set(series.text, series);
-      reader.expect("}");
+      const known = isNext ? next : this.#readIdentity(reader);
+      if (before && !before.isEvicted) before.next = known;
+      before = known;
+      all.set(known.key, this.#readValues(reader, known, to_ns));
       if (all.size < ++count || count > MAX_SERIES) throw new NotCanonical();
     } while (reader.skipIf(","));
     reader.expect("]");
@@ -126,131 +112,34 @@ export class UploadReader {
 
   #readIdentity(reader: TextReader): KnownSeries {
     const text = reader.match(IDENTITY);
-    let series = this.#known.get(text);
-    if (!series) {
+    let known = this.#known.get(text);
+    if (!known) {
       const identity = seriesIdentity.check(JSON.parse(`${text.slice(0, -1)}}`));
-      series = { ...identity, text: detached(text), key: seriesKey(identity) };
-      this.#known.set(series.text, series);
+      known = { ...identity, text: detached(text), key: seriesKey(identity) };
+      this.#known.set(known.text, known);
     }
+    return known;
+  }
+
+  #readValues(reader: TextReader, known: KnownSeries, to_ns: bigint): Series {
+    const { name, tags, names } = known;
+    const updated_ns = reader.skipIf('"updated_ns":') ? readInstant(reader) : to_ns;
+    const series = formats[known.type].read(reader, { name, tags, updated_ns }, known);
+    reader.expect("}");
+    // With other names it has another weight.
+    if (known.names !== names) this.#known.set(known.text, known);
     return series;
   }
 }
 
-/** The text without the longer one that it is a part of. */
-function detached(text: string): string {
-  return ` ${text}`.slice(1);
+/** Whether a text may be right in another form: only the shape tells what is wrong, and where. */
+function isOther(error: unknown): boolean {
+  return error instanceof NotCanonical || error instanceof TypeError ||
+    error instanceof SyntaxError;
 }
-
-/** Without `updated_ns` it was updated at the end of the window. */
-type Read<S extends Series = Series> = S extends Series
-  ? Omit<S, "updated_ns"> & { updated_ns: bigint | undefined }
-  : never;
-
-function readValues(reader: TextReader, one: KnownSeries): Read {
-  const { name, type, tags } = one;
-  const updated_ns = reader.skipIf('"updated_ns":') ? readInstant(reader) : undefined;
-  switch (type) {
-    case "gauge":
-      reader.expect('"value":');
-      return { name, type, tags, updated_ns, value: readQuantity(reader) };
-    case "counter":
-      reader.expect('"total":');
-      return { name, type, tags, updated_ns, total: readIncrease(reader) };
-    case "histogram":
-      return readHistogram(reader, { name, type, tags, updated_ns });
-    case "profile":
-      reader.expect('"frames":');
-      return { name, type, tags, updated_ns, frames: readFrames(reader, one) };
-  }
-}
-
-const INSTANT = /(?:0|[1-9]\d{0,18}),/y;
 
 function readInstant(reader: TextReader): bigint {
   const ns = BigInt(reader.match(INSTANT).slice(0, -1));
   if (ns > LAST_NS) throw new NotCanonical();
   return ns;
-}
-
-function readQuantity(reader: TextReader): Quantity {
-  const value = reader.number();
-  if (Math.abs(Number(value)) > MAX_MAGNITUDE) throw new NotCanonical();
-  return value;
-}
-
-function readDouble(reader: TextReader): number {
-  return Number(readQuantity(reader));
-}
-
-const SUM_PARTS = 2 ** 10;
-
-function readSum(reader: TextReader): Sum {
-  if (reader.text[reader.at] !== "[") return readDouble(reader) + 0;
-  const parts = reader.list(readDouble, SUM_PARTS);
-  if (!isSum(parts)) throw new NotCanonical();
-  return parts;
-}
-
-function readIncrease(reader: TextReader): Sum {
-  const sum = readSum(reader);
-  if ((typeof sum === "number" ? sum : sum[0]!) < 0) throw new NotCanonical();
-  return sum;
-}
-
-const readNatural = (reader: TextReader): number => reader.natural();
-const readInteger = (reader: TextReader): number => reader.integer();
-
-function readHistogram(
-  reader: TextReader,
-  identity: Pick<Read & { type: "histogram" }, "name" | "type" | "tags" | "updated_ns">,
-): Read {
-  reader.expect('"count":');
-  const count = reader.natural();
-  reader.expect(',"sum":');
-  const sum = readSum(reader);
-  reader.expect(',"min":');
-  const min = reader.skipIf("null") ? null : readDouble(reader);
-  reader.expect(',"max":');
-  const max = reader.skipIf("null") ? null : readDouble(reader);
-  reader.expect(',"buckets":');
-  const buckets = reader.skipIf("null") ? null : readBuckets(reader, count);
-  return { ...identity, count, sum, min, max, buckets };
-}
-
-function readBuckets(reader: TextReader, count: number): Buckets {
-  const isBins = reader.skipIf('{"kind":"bins","indexes":');
-  if (!isBins) reader.expect('{"kind":"bounds","bounds":');
-  const places = isBins ? reader.list(readInteger, MAX_BINS) : reader.list(readDouble, MAX_BUCKETS);
-  reader.expect(',"counts":');
-  const counts = reader.list(readNatural, MAX_BINS);
-  reader.expect("}");
-  const isWhole = counts.length === places.length + (isBins ? 0 : 1) && isAscending(places) &&
-    counts.reduce((total, times) => total + times, 0) === count;
-  if (!isWhole) throw new NotCanonical();
-  if (!isBins) return { bounds: places, counts };
-  if (!places.every(isBinIndex)) throw new NotCanonical();
-  return { bins: new Map(places.map((index, i) => [index, counts[i]!])) };
-}
-
-function isAscending(values: number[]): boolean {
-  return values.every((value, i) => i === 0 || value > values[i - 1]!);
-}
-
-function readFrames(reader: TextReader, one: KnownSeries): Map<string, FrameSum> {
-  reader.expect('{"names":');
-  if (!one.names || !reader.skipIf(one.names.text)) {
-    const text = reader.match(NAMES);
-    one.names = { text: detached(text), list: frameNames.check(JSON.parse(text)) };
-  }
-  const { list } = one.names;
-  reader.expect(',"values":');
-  const values = reader.list(readSum, list.length);
-  reader.expect(',"samples":');
-  const samples = reader.list(readNatural, list.length);
-  reader.expect("}");
-  const frames = new Map<string, FrameSum>();
-  list.forEach((name, i) => frames.set(name, { value: values[i]!, samples: samples[i]! }));
-  const isWhole = frames.size === values.length && frames.size === samples.length;
-  if (!isWhole || frames.size !== list.length) throw new NotCanonical();
-  return frames;
 }

@@ -4,23 +4,23 @@ import type { Window } from "@service/core";
 import { Lru } from "@service/core/lru";
 import { type Database, type Statement, statement } from "../database/database.ts";
 import {
+  type Dictionary,
+  EMPTY_DICTIONARY,
   type Identities,
   identityKeys,
-  type Layout,
-  NO_LAYOUT,
-  packLayout,
-  type StoredLayout,
-  unpackLayout,
+  packDictionary,
+  type StoredDictionary,
+  unpackDictionary,
 } from "../format/dictionary.ts";
-import { pack, strangersOf } from "../format/packed_window.ts";
+import { missingIn, WindowPacker } from "../format/packed_window.ts";
 
-/** Identities that all layouts in memory may have together: some 100 MB. */
+/** Identities that all dictionaries in memory may have together: some 100 MB. */
 const MAX_IDENTITIES = 400_000;
 
-/** A layout with more than this many times the identities of a window is begun anew. */
+/** A dictionary with more than this many times the identities of a window is begun anew. */
 const MAX_UNUSED = 4;
 
-/** Missing identities of a layout that are remembered. */
+/** Missing identities of a dictionary that are remembered. */
 const MAX_MISSING = 20_000;
 
 /** Which instance: it may have no row yet. */
@@ -30,8 +30,8 @@ export interface InstanceName {
   instance_id: string;
 }
 
-/** The layout that new windows of an instance are packed by. */
-export interface NewestLayout extends StoredLayout {
+/** The dictionary that new windows of an instance are packed by. */
+export interface NewestDictionary extends StoredDictionary {
   /** Whether the database has it, as far as is known. */
   isStored: boolean;
 }
@@ -39,18 +39,18 @@ export interface NewestLayout extends StoredLayout {
 /** A window as it is stored. */
 export interface PackedWindow {
   body: Uint8Array<ArrayBuffer>;
-  layout: NewestLayout;
+  dictionary: NewestDictionary;
 }
 
-/** A layout that need not be unpacked again. */
-export interface KnownLayout extends NewestLayout {
-  layout: Layout;
+/** A dictionary that need not be unpacked again. */
+export interface KnownDictionary extends NewestDictionary {
+  dictionary: Dictionary;
 }
 
-interface Known extends KnownLayout {
+interface Known extends KnownDictionary {
   /** Identities that windows had and it has not. */
   missing: Set<string>;
-  /** Times that a missing identity came again, since the layout was made. */
+  /** Times that a missing identity came again, since the dictionary was made. */
   repeatedMisses: number;
 }
 
@@ -61,39 +61,47 @@ export interface WindowToPack {
 }
 
 /**
- * Packs the windows of instances, each by the newest layout of its instance. What a layout lacks lies
- * in the window itself, until that has cost as much as a new layout does. Processes need not agree:
- * a layout is named by its content, and a window says which is its own.
+ * Packs the windows of instances, each by the newest dictionary of its instance. Identities that this
+ * lacks are in the window itself, until that has cost as much as a new dictionary does. Processes need
+ * not agree: a dictionary is named by its content, and a window says which is its own.
  */
 export class Dictionaries {
   readonly #known = new Lru<string, Known>({
     max: MAX_IDENTITIES,
-    weigh: ({ layout }) => layout.size,
+    weigh: ({ dictionary }) => dictionary.size,
   });
+  readonly #packer = new WindowPacker();
 
-  /** A window as it came, packed; its identities may make the instance a new layout. */
+  /** A window as it came, packed; its identities may make the instance a new dictionary. */
   async packWindow(db: Database, { name, window }: WindowToPack): Promise<PackedWindow> {
     const known = await this.#find(db, name);
     if (known) {
-      const { body, strangers } = pack(window, known.layout, { deflate: false });
-      noteMissing(known, strangers);
-      if (!needsRebuild(known)) return { body, layout: known };
+      const { body, missing } = this.#packer.pack(window, {
+        dictionary: known.dictionary,
+        deflate: false,
+      });
+      noteMissing(known, missing);
+      if (!needsRebuild(known)) return { body, dictionary: known };
     }
-    const layout = rebuilt(known?.layout ?? NO_LAYOUT, window);
-    const next = knownAs(layout, packLayout(layout), false);
+    const dictionary = rebuilt(known?.dictionary ?? EMPTY_DICTIONARY, window);
+    const next = knownAs(dictionary, packDictionary(dictionary), false);
     this.#known.set(keyOf(name), next);
-    return { body: pack(window, layout, { deflate: false }).body, layout: next };
+    return {
+      body: this.#packer.pack(window, { dictionary, deflate: false }).body,
+      dictionary: next,
+    };
   }
 
-  /** A roll-up, packed; what is rare enough to be in none of its windows' layouts stays in it. */
+  /** A roll-up, packed; rare identities, which no window's dictionary has, are in the roll-up itself. */
   async packRollup(db: Database, { name, window }: WindowToPack): Promise<PackedWindow> {
     const known = await this.#find(db, name);
     if (!known) return await this.packWindow(db, { name, window });
-    return { body: pack(window, known.layout, { deflate: true }).body, layout: known };
+    const { body } = this.#packer.pack(window, { dictionary: known.dictionary, deflate: true });
+    return { body, dictionary: known };
   }
 
-  /** The layout that the instance's windows are packed by, where it is at hand. */
-  known(name: InstanceName): KnownLayout | undefined {
+  /** The dictionary that the instance's windows are packed by, where it is at hand. */
+  known(name: InstanceName): KnownDictionary | undefined {
     return this.#known.get(keyOf(name));
   }
 
@@ -106,19 +114,19 @@ export class Dictionaries {
   }
 }
 
-/** The statements that store a layout which the database may lack, for the instance `args` name. */
-export function storingLayout(
-  { hash, body, isStored }: NewestLayout,
+/** The statements that store a dictionary of an instance, where the database may lack it. */
+export function storingDictionary(
+  { hash, body, isStored }: NewestDictionary,
   args: InstanceName & { received_ns: bigint },
 ): Statement[] {
-  return isStored ? [] : [statement(STORE_LAYOUT, { ...args, hash, body })];
+  return isStored ? [] : [statement(STORE_DICTIONARY, { ...args, hash, body })];
 }
 
-const NEWEST_LAYOUT = `/* find the newest layout */ SELECT l.hash, l.body
-  FROM instances i JOIN layouts l ON l.instance = i.id
-  WHERE i.project = :project AND i.instance_id = :instance_id ORDER BY l.id DESC LIMIT 1`;
+const NEWEST_DICTIONARY = `/* find the newest dictionary */ SELECT d.hash, d.body
+  FROM instances i JOIN dictionaries d ON d.instance = i.id
+  WHERE i.project = :project AND i.instance_id = :instance_id ORDER BY d.id DESC LIMIT 1`;
 
-const STORE_LAYOUT = `INSERT INTO layouts (instance, hash, received_ns, body)
+const STORE_DICTIONARY = `INSERT INTO dictionaries (instance, hash, received_ns, body)
   SELECT id, :hash, :received_ns, :body FROM instances
   WHERE project = :project AND instance_id = :instance_id
   ON CONFLICT DO NOTHING`;
@@ -131,14 +139,14 @@ async function newestOf(
   db: Database,
   { project, instance_id }: InstanceName,
 ): Promise<Known | undefined> {
-  const { rows: [row] } = await db.query(statement(NEWEST_LAYOUT, { project, instance_id }));
+  const { rows: [row] } = await db.query(statement(NEWEST_DICTIONARY, { project, instance_id }));
   if (!row) return undefined;
   const [hash, body] = [row.hash, row.body].map((blob) => new Uint8Array(blob as ArrayBuffer));
-  return knownAs(unpackLayout(row.body as ArrayBuffer), { hash: hash!, body: body! }, true);
+  return knownAs(unpackDictionary(row.body as ArrayBuffer), { hash: hash!, body: body! }, true);
 }
 
-function knownAs(layout: Layout, stored: StoredLayout, isStored: boolean): Known {
-  return { ...stored, isStored, layout, missing: new Set(), repeatedMisses: 0 };
+function knownAs(dictionary: Dictionary, stored: StoredDictionary, isStored: boolean): Known {
+  return { ...stored, isStored, dictionary, missing: new Set(), repeatedMisses: 0 };
 }
 
 function noteMissing(known: Known, identities: Identities): void {
@@ -149,14 +157,14 @@ function noteMissing(known: Known, identities: Identities): void {
   }
 }
 
-/** Whether identities that were missing again and again have cost as much as a new layout. */
-function needsRebuild({ repeatedMisses, layout }: Known): boolean {
-  return repeatedMisses > layout.size;
+/** Whether identities that were missing again and again have cost as much as a new dictionary. */
+function needsRebuild({ repeatedMisses, dictionary }: Known): boolean {
+  return repeatedMisses > dictionary.size;
 }
 
-/** The layout with the window's identities; without the old ones where most are not used any more. */
-function rebuilt(layout: Layout, window: Window): Layout {
-  const alone = NO_LAYOUT.with(strangersOf(window, NO_LAYOUT));
-  if (layout.size > MAX_UNUSED * alone.size) return alone;
-  return layout.with(strangersOf(window, layout));
+/** The dictionary with the window's identities; without the old ones where most are not used any more. */
+function rebuilt(dictionary: Dictionary, window: Window): Dictionary {
+  const alone = EMPTY_DICTIONARY.with(missingIn(EMPTY_DICTIONARY, window));
+  if (dictionary.size > MAX_UNUSED * alone.size) return alone;
+  return dictionary.with(missingIn(dictionary, window));
 }

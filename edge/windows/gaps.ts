@@ -1,15 +1,17 @@
+/** Gaps between windows, and the warning of them. */
+
 import type { ErrorEntry } from "@service/core";
 import { secondsFromNs } from "@service/core/time";
 
-/** A part of time, `(from_ns, to_ns]`. */
-export interface Stretch {
+/** A span of time, `(from_ns, to_ns]`. */
+export interface Interval {
   from_ns: bigint;
   to_ns: bigint;
 }
 
-/** What `windows`, in order, leave out of a span. */
-export function gapsIn(windows: Stretch[], { from_ns, to_ns }: Stretch): Stretch[] {
-  const gaps: Stretch[] = [];
+/** The parts of a span that `windows`, in order, leave out. */
+export function gapsIn(windows: Interval[], { from_ns, to_ns }: Interval): Interval[] {
+  const gaps: Interval[] = [];
   let at_ns = from_ns;
   for (const window of [...windows, { from_ns: to_ns, to_ns }]) {
     if (window.from_ns > at_ns) gaps.push({ from_ns: at_ns, to_ns: window.from_ns });
@@ -18,8 +20,8 @@ export function gapsIn(windows: Stretch[], { from_ns, to_ns }: Stretch): Stretch
   return gaps;
 }
 
-/** The warning that nothing is known of the gaps, of which there is at least one. */
-export function warningOf(gaps: Stretch[], log_ns: bigint): ErrorEntry {
+/** The warning of gaps, at least one, in which nothing is known. */
+export function warningOf(gaps: Interval[], log_ns: bigint): ErrorEntry {
   const total_ns = gaps.reduce((total, { from_ns, to_ns }) => total + to_ns - from_ns, 0n);
   const from = secondsFromNs(gaps[0]!.from_ns);
   const to = secondsFromNs(gaps.at(-1)!.to_ns);

@@ -63,7 +63,7 @@ async function takeTurn(
   if (progress === "all") progress = await condense(db, instance, now_ns);
   const due_ns = progress === "some" ? now_ns : isDone(instance) ? LAST_NS : now_ns + EVERY_NS;
   await db.write([
-    statement(DROP_LAYOUTS, { id: instance.id, before_ns }),
+    statement(DROP_DICTIONARIES, { id: instance.id, before_ns }),
     statement(SET_DUE, { ...instance, seen_ns: instance.due_ns, due_ns }),
   ]);
 }
@@ -136,6 +136,6 @@ const missingSpans = (level: Level) => {
 };
 
 /** Old enough to have a successor that is too old itself, and used by nothing. */
-const DROP_LAYOUTS = `DELETE FROM layouts WHERE instance = :id
-  AND id < (SELECT max(id) FROM layouts WHERE instance = :id AND received_ns <= :before_ns)
-  AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = :id AND layout = layouts.id)`;
+const DROP_DICTIONARIES = `DELETE FROM dictionaries WHERE instance = :id
+  AND id < (SELECT max(id) FROM dictionaries WHERE instance = :id AND received_ns <= :before_ns)
+  AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = :id AND dictionary = dictionaries.id)`;

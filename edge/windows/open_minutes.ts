@@ -94,16 +94,16 @@ export function storingMinute(
   { packed, ...minute }: PackedMinute,
   name: InstanceName,
 ): Statement {
-  const { body, layout: { hash } } = packed;
+  const { body, dictionary: { hash } } = packed;
   const { project, instance_id } = name;
   const after_ns = minute.end_ns - spanNs(MINUTE);
   return statement(INSERT_MINUTE, { ...minute, project, instance_id, body, hash, after_ns });
 }
 
 const INSERT_MINUTE = `INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, layout, body)
-  SELECT i.id, ${MINUTE}, :end_ns, :from_ns, :to_ns, l.id, :body FROM instances i
-  JOIN layouts l ON l.instance = i.id AND l.hash = :hash
+    (instance, level, end_ns, from_ns, to_ns, dictionary, body)
+  SELECT i.id, ${MINUTE}, :end_ns, :from_ns, :to_ns, d.id, :body FROM instances i
+  JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash
   WHERE project = :project AND instance_id = :instance_id AND watermark_ns >= :to_ns
     AND :digests = (SELECT group_concat(hex(digest)) FROM (
       SELECT digest FROM windows WHERE instance = i.id AND level = 0

@@ -1,18 +1,20 @@
+/** The pieces that a read or a roll-up merges: the query for them, and the merge. */
+
 import { absorb, decode, emptyWindow, encode, type Window } from "@service/core";
 import type { Row } from "../database/database.ts";
 import { yieldToEventLoop } from "@service/core/yield";
-import { gapsIn, type Stretch } from "./gaps.ts";
-import { type Layout, unpackLayout } from "../format/dictionary.ts";
-import type { KnownLayout } from "./dictionaries.ts";
+import { gapsIn, type Interval } from "./gaps.ts";
+import { type Dictionary, unpackDictionary } from "../format/dictionary.ts";
+import type { KnownDictionary } from "./dictionaries.ts";
 import { unpack } from "../format/packed_window.ts";
 import { TILING } from "./tiling.ts";
 
-/** The pieces of a tiling in order, the body of each layout with the first that needs it. */
+/** The pieces of a tiling in order, the body of each dictionary with the first that needs it. */
 export const PIECES = `/* read the pieces */ ${TILING}
-  SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.layout, l.hash,
-    CASE WHEN row_number() OVER (PARTITION BY w.layout ORDER BY w.end_ns) = 1 THEN l.body END
-      AS layout_body
-  FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN layouts l ON l.id = w.layout
+  SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.dictionary, d.hash,
+    CASE WHEN row_number() OVER (PARTITION BY w.dictionary ORDER BY w.end_ns) = 1 THEN d.body END
+      AS dictionary_body
+  FROM tile JOIN windows w ON w.id = tile.id JOIN dictionaries d ON d.id = w.dictionary
   ORDER BY w.end_ns LIMIT :most`;
 
 /** What names the pieces of a tiling: it stays the same for as long as they do. */
@@ -24,17 +26,17 @@ export const PIECES_NAMED = `${TILING}
 /** Several pieces as one. */
 export interface Merged {
   window: Window;
-  /** When something is known of: the spans of the windows, those that touch as one. */
-  stretches: Stretch[];
+  /** The spans of the windows; those that touch are one. */
+  intervals: Interval[];
 }
 
-/** Pieces that are merged before other requests get their turn. */
+/** Pieces that are merged before the event loop goes on. */
 const PIECES_AT_ONCE = 16;
 
-/** Where to start, and a layout that is at hand. */
+/** Where the merge starts, and a dictionary that need not be unpacked. */
 export interface MergeOptions {
   start_ns: bigint;
-  known?: KnownLayout;
+  known?: KnownDictionary;
 }
 
 /** The merge of the pieces, which are rows of {@linkcode PIECES}. */
@@ -43,37 +45,40 @@ export async function mergePieces(
   { start_ns, known }: MergeOptions,
 ): Promise<Merged> {
   const window = emptyWindow(start_ns);
-  const layouts = new Map<unknown, Layout>();
-  const stretches: Stretch[] = [];
+  const dictionaries = new Map<unknown, Dictionary>();
+  const intervals: Interval[] = [];
   for (const [i, row] of rows.entries()) {
     if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await yieldToEventLoop();
-    if (row.layout_body) layouts.set(row.layout, layoutOf(row, known));
-    const layout = layouts.get(row.layout) ?? null;
+    if (row.dictionary_body) dictionaries.set(row.dictionary, dictionaryOf(row, known));
+    const dictionary = dictionaries.get(row.dictionary)!;
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
-    absorb(window, unpack(new Uint8Array(row.body as ArrayBuffer), { layout, ...span }));
-    for (const stretch of stretchesOf(span, row.holes as string | null)) join(stretches, stretch);
+    absorb(window, unpack(new Uint8Array(row.body as ArrayBuffer), { dictionary, ...span }));
+    for (const interval of intervalsOf(span, row.holes as string | null)) join(intervals, interval);
   }
-  return { window, stretches };
+  return { window, intervals };
 }
 
 /** The holes of a merge as they are stored: `null` for none. */
-export function encodeHoles(stretches: Stretch[]): string | null {
-  const whole = { from_ns: stretches[0]!.from_ns, to_ns: stretches.at(-1)!.to_ns };
-  const holes = gapsIn(stretches, whole);
+export function encodeHoles(intervals: Interval[]): string | null {
+  const span = { from_ns: intervals[0]!.from_ns, to_ns: intervals.at(-1)!.to_ns };
+  const holes = gapsIn(intervals, span);
   return holes.length > 0 ? encode(holes) : null;
 }
 
-function layoutOf({ hash, layout_body }: Row, known: KnownLayout | undefined): Layout {
+function dictionaryOf(
+  { hash, dictionary_body }: Row,
+  known: KnownDictionary | undefined,
+): Dictionary {
   const isKnown = known && new Uint8Array(hash as ArrayBuffer).every((b, i) => b === known.hash[i]);
-  return isKnown ? known.layout : unpackLayout(layout_body as ArrayBuffer);
+  return isKnown ? known.dictionary : unpackDictionary(dictionary_body as ArrayBuffer);
 }
 
-function stretchesOf(span: Stretch, holes: string | null): Stretch[] {
-  return holes === null ? [span] : gapsIn(decode(holes) as Stretch[], span);
+function intervalsOf(span: Interval, holes: string | null): Interval[] {
+  return holes === null ? [span] : gapsIn(decode(holes) as Interval[], span);
 }
 
-function join(stretches: Stretch[], next: Stretch): void {
-  const last = stretches.at(-1);
+function join(intervals: Interval[], next: Interval): void {
+  const last = intervals.at(-1);
   if (last && last.to_ns >= next.from_ns) last.to_ns = next.to_ns;
-  else stretches.push({ ...next });
+  else intervals.push({ ...next });
 }

@@ -33,13 +33,13 @@ export async function readWindow(
     statement(AROUND, args),
     statement(NEWEST_ERRORS, args),
   ]);
-  const { window, stretches } = await mergePieces(pieces!.rows, { start_ns });
+  const { window, intervals } = await mergePieces(pieces!.rows, { start_ns });
   absorbEntries(window, {
     errors: errors!.rows.flatMap(({ entries }) => entryList.check(decode(entries as string))),
   });
   const tiled = around!.rows[0]! as unknown as Around;
-  const after_ns = tiled.next_ns ?? stretches.at(-1)?.to_ns ?? 0n;
-  const gaps = gapsIn(stretches, {
+  const after_ns = tiled.next_ns ?? intervals.at(-1)?.to_ns ?? 0n;
+  const gaps = gapsIn(intervals, {
     from_ns: tiled.start_ns > instance.start_ns ? tiled.start_ns : instance.start_ns,
     to_ns: after_ns < tiled.end_ns ? after_ns : tiled.end_ns,
   });

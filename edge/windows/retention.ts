@@ -31,6 +31,6 @@ const PURGE = [
     (SELECT id FROM windows WHERE end_ns <= :before_ns LIMIT :rows)`,
   `DELETE FROM errors WHERE id IN
     (SELECT id FROM errors WHERE to_ns <= :before_ns LIMIT :rows)`,
-  `DELETE FROM layouts WHERE instance IN (${GONE})`,
+  `DELETE FROM dictionaries WHERE instance IN (${GONE})`,
   `DELETE FROM instances WHERE id IN (${GONE})`,
 ];

@@ -1,6 +1,6 @@
 import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
-import { type Dictionaries, type InstanceName, storingLayout } from "./dictionaries.ts";
+import { type Dictionaries, type InstanceName, storingDictionary } from "./dictionaries.ts";
 import { closedBetween, type Level, LEVELS, spanNs } from "./levels.ts";
 import { encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
 
@@ -31,17 +31,17 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   const { rows } = await db.query(statement(PIECES, args));
   if (rows.length === 0 || rows.length > most) return false;
   const known = dictionaries.known(name);
-  const { window, stretches } = await mergePieces(rows, { start_ns, known });
-  const { body, layout } = await dictionaries.packRollup(db, { name, window });
+  const { window, intervals } = await mergePieces(rows, { start_ns, known });
+  const { body, dictionary } = await dictionaries.packRollup(db, { name, window });
   const results = await db.write([
-    ...storingLayout(layout, { ...name, received_ns: options.received_ns }),
+    ...storingDictionary(dictionary, { ...name, received_ns: options.received_ns }),
     statement(INSERT_ROLLUP, {
       ...args,
       body,
-      hash: layout.hash,
-      from_ns: stretches[0]!.from_ns,
+      hash: dictionary.hash,
+      from_ns: intervals[0]!.from_ns,
       to_ns: window.to_ns,
-      holes: encodeHoles(stretches),
+      holes: encodeHoles(intervals),
       pieces: rows.map(({ id }) => id).join(),
     }),
   ]);
@@ -85,7 +85,7 @@ export async function rollUpClosed(db: Database, options: ClosingOptions): Promi
 }
 
 const INSERT_ROLLUP = `/* insert the roll-up */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, layout, holes, body)
-  SELECT :instance, :level, :end_ns, :from_ns, :to_ns, id, :holes, :body FROM layouts
+    (instance, level, end_ns, from_ns, to_ns, dictionary, holes, body)
+  SELECT :instance, :level, :end_ns, :from_ns, :to_ns, id, :holes, :body FROM dictionaries
   WHERE instance = :instance AND hash = :hash AND :pieces = (${PIECES_NAMED})
   ON CONFLICT DO NOTHING`;

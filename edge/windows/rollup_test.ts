@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { gzipSync } from "node:zlib";
 import { encodeUpload } from "@service/core";
 import { nsFromTs } from "@service/core/time";
-import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
+import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
   makeUpload,
   newInstanceId,
@@ -147,19 +146,4 @@ testOnEachStorage({
     });
     assert.deepEqual(next, { stored: true, watermark_ns: nsFromTs(START + 200) });
   },
-});
-
-testOnFile("uploads stored as they came are read and rolled up", async (service) => {
-  const instance_id = newInstanceId();
-  await send(service, { instance_id, start: START, from: START, to: START + 20 });
-  const upload = makeUpload({ instance_id, start: START, from: START, to: START + 20, work: 5 });
-  await service.db.write([{
-    sql: "UPDATE windows SET body = ?, layout = NULL, digest = zeroblob(16)",
-    args: [new Uint8Array(gzipSync(encodeUpload(upload)))],
-  }]);
-  for (const from of [START + 20, START + 40]) {
-    await send(service, { instance_id, start: START, from, to: from + 20 });
-  }
-  assert.deepEqual(await levels(service, instance_id), { 0: 3, 60: 1 });
-  assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 7);
 });

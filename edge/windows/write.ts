@@ -1,6 +1,6 @@
 import { SECOND_NS } from "@service/core/time";
 import { type Database, type Row, statement } from "../database/database.ts";
-import { type PackedWindow, storingLayout } from "./dictionaries.ts";
+import { type PackedWindow, storingDictionary } from "./dictionaries.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
 import { type PackedMinute, storingMinute } from "./open_minutes.ts";
 
@@ -52,21 +52,23 @@ export interface Stored {
 
 /**
  * Stores a window, unless it is stored already or contradicts what is, and removes the roll-ups that
- * lack it: all or nothing, in one round trip where it is new and the layout it is packed by is not.
+ * lack it: all or nothing, in one round trip where the window is new and its dictionary is stored.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
-  const { final, packed: { layout, body }, minutes = [], ...rest } = window;
+  const { final, packed: { dictionary, body }, minutes = [], ...rest } = window;
   const args = {
     ...rest,
     body,
-    hash: layout.hash,
+    hash: dictionary.hash,
     final_ns: final ? window.to_ns : null,
     due_ns: window.received_ns + DUE_AFTER_NS,
     ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(window.to_ns, level)])),
   };
-  const isFirst = !layout.isStored;
+  const isFirst = !dictionary.isStored;
   const statements = [
-    ...(isFirst ? [statement(INSERT_INSTANCE, args), ...storingLayout(layout, window)] : []),
+    ...(isFirst
+      ? [statement(INSERT_INSTANCE, args), ...storingDictionary(dictionary, window)]
+      : []),
     statement(INSERT_WINDOW, args),
     ...(window.errors === null ? [] : [statement(INSERT_ERRORS, args)]),
     statement(UPDATE_INSTANCE, args),
@@ -76,7 +78,7 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
     ...statements,
     ...minutes.map((minute) => storingMinute(minute, window)),
   ]);
-  layout.isStored = true;
+  dictionary.isStored = true;
   const { rows: [stored] } = results[statements.length - 2]!;
   if (stored) {
     const rolled = minutes.filter((_, i) => results[statements.length + i]!.rowsAffected > 0)
@@ -84,8 +86,8 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
     return { stored: true, ...stored as unknown as StoredState, rolled };
   }
   const { rows: [state] } = await db.query(statement(STATE, args));
-  if (state?.has_layout) return notStored(window, state);
-  layout.isStored = false;
+  if (state?.has_dictionary) return notStored(window, state);
+  dictionary.isStored = false;
   return await storeWindow(db, window);
 }
 
@@ -159,9 +161,9 @@ const INSERT_INSTANCE = `INSERT INTO instances (project, instance_id, key, tags,
   ON CONFLICT DO NOTHING`;
 
 const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, digest, layout, body)
-  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, l.id, :body FROM instances i
-  JOIN layouts l ON l.instance = i.id AND l.hash = :hash
+    (instance, level, end_ns, from_ns, to_ns, digest, dictionary, body)
+  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, d.id, :body FROM instances i
+  JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash
   WHERE ${THIS_INSTANCE} AND start_ns = :start_ns AND watermark_ns <= :from_ns
     AND condensed_ns < :to_ns
     AND (final_ns IS NULL OR :to_ns <= final_ns)
@@ -203,7 +205,7 @@ const DELETE_ROLLUPS = `DELETE FROM windows
 
 const STATE =
   `SELECT i.id, i.start_ns, i.watermark_ns, i.given_up_ns, i.condensed_ns, w.from_ns, w.to_ns, w.digest,
-    EXISTS (SELECT 1 FROM layouts WHERE instance = i.id AND hash = :hash) AS has_layout
+    EXISTS (SELECT 1 FROM dictionaries WHERE instance = i.id AND hash = :hash) AS has_dictionary
   FROM instances i
   LEFT JOIN windows w ON w.from_ns < :to_ns AND w.id = (${NEXT_WINDOW("id")})
   WHERE ${THIS_INSTANCE}`;

@@ -2,9 +2,8 @@ import { type ServerProcess, startProcess } from "../../edge/testing/process.ts"
 import { hasServer, startServer, temporaryFolder } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
-import { firstVersion } from "./first_version.ts";
+import { newKeyWithoutDatabase } from "./missing_database.ts";
 import { Ledger, range } from "./ledger.ts";
-import { isWhole } from "./table.ts";
 
 const START = Math.floor(Date.now() / 1_000) - 2_003;
 const WINDOWS = 40;
@@ -77,21 +76,19 @@ Deno.test("a copy of a server's data that were in use holds a prefix, and takes 
   });
 });
 
-Deno.test("two processes migrate under load: nobody is answered before, nothing is lost", async () => {
+Deno.test("two processes make a database under load: nobody is answered before, nothing is lost", async () => {
   using folder = temporaryFolder();
-  const stored = isWhole ? 5_000 : 300;
-  const windows = stored + 20;
-  const start = START - 10 * windows;
-  const ledger = await firstVersion({ url: folder.url, start, windows, stored });
+  const key = await newKeyWithoutDatabase(folder.url);
+  const ledger = new Ledger({ key, start: START, windows: WINDOWS });
   const target = { url: "http://127.0.0.1:1" };
   let isOver = false;
   const following = (async () => {
-    for (; !isOver; await shortly()) await ledger.expectPrefix(target.url);
+    for (; !isOver; await shortly()) {
+      if (ledger.hasBegun) await ledger.expectPrefix(target.url);
+    }
   })();
   const uploading = (async () => {
-    for (const i of range(stored - 20, windows)) {
-      await ledger.deliver(target, i, shortly);
-    }
+    for (const i of range(0, WINDOWS)) await ledger.deliver(target, i, shortly);
   })();
   const starting = async () => {
     const api = await startProcess(folder.url);
@@ -105,5 +102,5 @@ Deno.test("two processes migrate under load: nobody is answered before, nothing 
   isOver = true;
   await following;
   await ledger.expectPrefix(second.url);
-  await ledger.expectWhole(first.url, [0, stored - 1, stored, stored + 7]);
+  await ledger.expectWhole(first.url);
 });

@@ -9,7 +9,7 @@ const STEPS = [
   "find the key",
   "is the instance known",
   "count the instances",
-  "find the newest layout",
+  "find the newest dictionary",
   "insert the window",
   "read the pieces",
   "insert the roll-up",

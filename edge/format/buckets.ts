@@ -1,0 +1,100 @@
+/** The format of a histogram's buckets: their identity, their column, their text in an upload. */
+
+import type { Bins, Buckets } from "@service/core";
+import { isBinIndex } from "@service/core/bins";
+import { MAX_BINS, MAX_BUCKETS } from "@service/core/limits";
+import { NotCanonical, type TextReader } from "./_text_reader.ts";
+import { readDouble } from "./_values.ts";
+import { type ColumnReader, type ColumnWriter, isAscending } from "./columns.ts";
+
+/** How the counts lie: in our own bins, or between the bounds of a foreign source. */
+export type BucketKind = "bins" | readonly number[];
+
+/** The kind of some buckets; `undefined` where there are none. */
+export function bucketKind(buckets: Buckets | null): BucketKind | undefined {
+  if (buckets === null) return undefined;
+  return "bounds" in buckets ? buckets.bounds : "bins";
+}
+
+/** A text for each kind. */
+export function bucketKindKey(kind: BucketKind | undefined): string {
+  if (!kind) return "";
+  return kind === "bins" ? " bins" : ` ${kind.map(boundText).join(" ")}`;
+}
+
+/** The kind as JSON has it. */
+export function encodeBucketKind(kind: BucketKind): EncodedBucketKind {
+  return kind === "bins" ? kind : kind.map(boundText);
+}
+
+/** The kind that JSON has. */
+export function decodeBucketKind(kind: EncodedBucketKind): BucketKind {
+  return kind === "bins" ? kind : kind.map(Number);
+}
+
+/** A kind in JSON. */
+export type EncodedBucketKind = "bins" | (number | string)[];
+
+/** JSON knows one zero. */
+function boundText(bound: number): number | string {
+  return Object.is(bound, -0) ? "-0" : bound;
+}
+
+/** Writes the counts of buckets, and for bins which they are. */
+export function writeBucketColumn(out: ColumnWriter, buckets: Buckets | null): void {
+  if (buckets === null) return;
+  if ("bounds" in buckets) {
+    for (const times of buckets.counts) out.natural(times);
+    return;
+  }
+  const { bins } = buckets;
+  const indexes = [...bins.keys()];
+  if (!isAscending(indexes)) indexes.sort((a, b) => a - b);
+  out.natural(indexes.length);
+  let before = 0;
+  for (const index of indexes) {
+    out.step(index - before);
+    before = index;
+  }
+  for (const index of indexes) out.natural(bins.get(index)!);
+}
+
+/** Reads buckets of a kind. */
+export function readBucketColumn(
+  input: ColumnReader,
+  kind: BucketKind | undefined,
+): Buckets | null {
+  if (!kind) return null;
+  if (kind !== "bins") {
+    return { bounds: kind, counts: Array.from({ length: kind.length + 1 }, () => input.natural()) };
+  }
+  const indexes = new Array<number>(input.count());
+  let index = 0;
+  for (let i = 0; i < indexes.length; i++) indexes[i] = index += input.step();
+  const bins: Bins = new Map();
+  for (const one of indexes) bins.set(one, input.natural());
+  return { bins };
+}
+
+const readNatural = (reader: TextReader): number => reader.natural();
+const readInteger = (reader: TextReader): number => reader.integer();
+
+/**
+ * Reads the buckets of a histogram that counted `count` values.
+ *
+ * @throws {NotCanonical} If they are written in any other way, or are wrong.
+ */
+export function readBuckets(reader: TextReader, count: number): Buckets {
+  const isBins = reader.skipIf('{"kind":"bins","indexes":');
+  if (!isBins) reader.expect('{"kind":"bounds","bounds":');
+  const edges = isBins ? reader.list(readInteger, MAX_BINS) : reader.list(readDouble, MAX_BUCKETS);
+  reader.expect(',"counts":');
+  const counts = reader.list(readNatural, MAX_BINS);
+  reader.expect("}");
+  const isComplete = counts.length === edges.length + (isBins ? 0 : 1) && isAscending(edges) &&
+    counts.reduce((total, times) => total + times, 0) === count;
+  if (!isComplete) throw new NotCanonical();
+  if (!isBins) return { bounds: edges, counts };
+  if (!edges.every(isBinIndex)) throw new NotCanonical();
+  return { bins: new Map(edges.map((index, i) => [index, counts[i]!])) };
+}

@@ -1,0 +1,21 @@
+/** The format of counters. */
+
+import type { CounterSeries } from "@service/core";
+import { readIncrease } from "./_values.ts";
+import type { KindFormat } from "./kind.ts";
+
+/** The format of counters: one column. */
+export const counter: KindFormat<CounterSeries> = {
+  type: "counter",
+  blank: ({ name, tags, updated_ns }) => ({ name, type: "counter", tags, updated_ns, total: 0 }),
+  columns: [{
+    write: (out, { total }) => out.value(total),
+    read(input, series) {
+      series.total = input.value();
+    },
+  }],
+  read(reader, { name, tags, updated_ns }) {
+    reader.expect('"total":');
+    return { name, type: "counter", tags, updated_ns, total: readIncrease(reader) };
+  },
+};

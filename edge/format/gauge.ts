@@ -1,0 +1,21 @@
+/** The format of gauges. */
+
+import type { GaugeSeries } from "@service/core";
+import { readQuantity } from "./_values.ts";
+import type { KindFormat } from "./kind.ts";
+
+/** The format of gauges: one column. */
+export const gauge: KindFormat<GaugeSeries> = {
+  type: "gauge",
+  blank: ({ name, tags, updated_ns }) => ({ name, type: "gauge", tags, updated_ns, value: 0 }),
+  columns: [{
+    write: (out, { value }) => out.value(value),
+    read(input, series) {
+      series.value = input.value();
+    },
+  }],
+  read(reader, { name, tags, updated_ns }) {
+    reader.expect('"value":');
+    return { name, type: "gauge", tags, updated_ns, value: readQuantity(reader) };
+  },
+};

@@ -1,0 +1,40 @@
+/** The format of a kind of series: its columns in a packed window, its values in an upload's text. */
+
+import type { Series } from "@service/core";
+import type { TextReader } from "./_text_reader.ts";
+import type { ColumnReader, ColumnWriter } from "./columns.ts";
+import type { KnownIdentity } from "./dictionary.ts";
+
+/** What a series of any kind has. */
+export type SeriesHead = Pick<Series, "name" | "tags" | "updated_ns">;
+
+/** How one kind of series is stored, and read from an upload. */
+export interface KindFormat<S extends Series> {
+  readonly type: S["type"];
+  /** A series whose values are not read yet. */
+  blank(head: SeriesHead): S;
+  /** Its columns, in the order in which a packed window has them. */
+  readonly columns: readonly Column<S>[];
+  /**
+   * A series whose values are what comes next, as its `body` in core has them.
+   *
+   * @throws {NotCanonical} If they are written in any other way, or are wrong.
+   */
+  read(reader: TextReader, head: SeriesHead, names: RememberedNames): S;
+}
+
+/** One field of all series of a kind, written and read in the same order. */
+export interface Column<S extends Series> {
+  write(out: ColumnWriter, series: S, frames: FrameIndexes): void;
+  read(input: ColumnReader, series: S, known: KnownIdentity): void;
+}
+
+/** Indexes of frames by their names; those that the dictionary lacks come after its own. */
+export interface FrameIndexes {
+  indexOfFrame(name: string): number;
+}
+
+/** Names of the frames that a series had the last time. */
+export interface RememberedNames {
+  names?: { text: string; list: string[] };
+}
