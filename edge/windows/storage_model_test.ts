@@ -14,7 +14,7 @@ import { nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "../testing/api.ts";
 import { maintain } from "./maintenance.ts";
-import { DAY_NS } from "./retention.ts";
+import { DAY_NS, retainedFrom } from "./retention.ts";
 
 const START = NOW_TS - 123;
 const RUNS = { file: 25, server: 6 };
@@ -103,10 +103,9 @@ class Read implements Command {
   toString = () => `read ${this.from} to ${this.to}`;
   async run(model: Model, real: Real): Promise<void> {
     const { now_ns } = real.service.clock;
-    const retained_ns = now_ns - BigInt(RETENTION_DAYS) * DAY_NS;
     const [a, b] = [this.from, this.to].map((at) => kept(instantOf(model, at), now_ns));
     const [start_ns, end_ns] = a! < b! ? [a!, b!] : [b!, a!];
-    if (start_ns < retained_ns) return;
+    if (!isRetained(start_ns, now_ns)) return;
     const payload = await readSpan(real, start_ns, end_ns);
     assert.ok(payload.payload_ns <= end_ns);
     const chain_ns = chainEnd(model);
@@ -122,11 +121,17 @@ class ReadInParts implements Command {
   toString = () => `read in parts ${this.at}`;
   async run(model: Model, real: Real): Promise<void> {
     const [a, b, c] = this.at.map((at) => instantOf(model, at)).sort((x, y) => x < y ? -1 : 1);
+    if (!isRetained(a!, real.service.clock.now_ns)) return;
     const whole = work((await readSpan(real, a!, c!)).metrics);
     const first = await readSpan(real, a!, b!);
     const second = await readSpan(real, first.payload_ns, c!);
     assert.equal(work(first.metrics) + work(second.metrics), whole);
   }
+}
+
+/** Whether a read that starts there has metrics. */
+function isRetained(start_ns: bigint, now_ns: bigint): boolean {
+  return start_ns >= retainedFrom(now_ns, RETENTION_DAYS);
 }
 
 /** Any instant around the plan: mostly where windows end. */
