@@ -7,7 +7,7 @@ import { get, startService } from "./testing/api.ts";
 import { CACHED_FOR_NS } from "./tenancy/key_cache.ts";
 import { prefixOf } from "./tenancy/keys.ts";
 
-Deno.test("a key is made, used, listed without its secret, and revoked", async () => {
+Deno.test("a key is created, used, listed without its secret, and revoked", async () => {
   using folder = temporaryFolder();
   const admin = (...args: string[]) =>
     runScript("./admin.ts", args, { SERVICE_DATABASE_URL: folder.url });
@@ -44,7 +44,7 @@ Deno.test("a key is made, used, listed without its secret, and revoked", async (
   );
 });
 
-Deno.test("bad use is answered with the usage, and makes no database", async () => {
+Deno.test("bad use is answered with the usage, and creates no database", async () => {
   using folder = temporaryFolder();
   const wrong = [
     [],

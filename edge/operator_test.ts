@@ -35,13 +35,13 @@ async function admin(
   return decode(text) as Record<string, unknown>;
 }
 
-testOnFile("a key is made, listed, rotated and revoked over HTTP, at once", async (service) => {
-  const made = await admin(service, "POST", "keys", {
+testOnFile("a key is created, listed, rotated and revoked over HTTP, at once", async (service) => {
+  const created = await admin(service, "POST", "keys", {
     project: "new",
     name: "ci",
     expires_in: "1h",
   });
-  const key = made.key as string;
+  const key = created.key as string;
   assert.equal((await get(service, LIST, key)).status, 200);
   const { keys } = await admin(service, "GET", "keys") as { keys: Record<string, unknown>[] };
   const listed = keys.find(({ prefix }) => prefix === prefixOf(key))!;
@@ -54,7 +54,7 @@ testOnFile("a key is made, listed, rotated and revoked over HTTP, at once", asyn
   await refused(await get(service, LIST, young as string), 401);
 });
 
-testOnFile("a project is made, limited and moved over HTTP, at once", async (service) => {
+testOnFile("a project is created, limited and moved over HTTP, at once", async (service) => {
   using folder = temporaryFolder();
   assert.deepEqual(await admin(service, "POST", "projects", { name: "p" }), { created: true });
   assert.deepEqual(await admin(service, "POST", "projects", { name: "p" }), { created: false });

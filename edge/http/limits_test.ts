@@ -40,7 +40,7 @@ Deno.test("a bucket holds a burst, and fills again at its rate", () => {
   assert.deepEqual(taken(2 * BURST_SECONDS + 1), [...Array(2 * BURST_SECONDS).fill(0), 1]);
 });
 
-Deno.test("a key used too often is told how long to wait; others are not kept", async () => {
+Deno.test("a key used too often gets 429 and Retry-After; other keys do not wait", async () => {
   using folder = temporaryFolder();
   using service = await startService(folder.url, { reads_per_second: 1, writes_per_second: 1 });
   for (let i = 0; i < BURST_SECONDS; i++) assert.equal((await get(service, LIST)).status, 200);

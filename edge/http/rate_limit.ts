@@ -33,7 +33,7 @@ export class RateLimit {
     this.#now_ms = now_ms;
   }
 
-  /** Spends one token of a key: 0, or the whole seconds until there is one. */
+  /** Spends one token of a key: returns 0, or the whole seconds to wait for one. */
   spend(key: string): number {
     const bucket = this.#filled(key);
     if (bucket.tokens >= 1) {

@@ -30,7 +30,7 @@ const odd = fc.oneof(
   fc.constantFrom("", "0", "-1", "1e9", "9".repeat(30), "null", "svc_00000000", "x".repeat(5_000)),
 );
 
-/** Values that fit a schema of the document, and some that all but fit. */
+/** Values that fit a schema of the document, and some that nearly fit. */
 function fitting(schema: JsonSchema, depth = 0): fc.Arbitrary<unknown> {
   const { $ref, type, anyOf, oneOf, properties, pattern } = schema as Record<string, never>;
   if ($ref !== undefined) {
@@ -81,7 +81,7 @@ function record(schema: JsonSchema, depth: number): fc.Arbitrary<unknown> {
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, one]) => [
       name,
-      // Any other would be made, on this machine or another.
+      // Other values would create databases, here or on another machine.
       ["to", "database_url"].includes(name)
         ? fc.constantFrom(null, "beside", "nowhere")
         : fitting(one, depth + 1),
@@ -90,7 +90,7 @@ function record(schema: JsonSchema, depth: number): fc.Arbitrary<unknown> {
   return fc.record(fields, { requiredKeys: required });
 }
 
-/** A body that fits, one with a part that does not, or anything. */
+/** A body that fits, one with a member that does not fit, or any text. */
 function bodies(good: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const bent = fc.tuple(good, odd, fc.nat()).map(([value, text, at]) => {
     if (typeof value !== "object" || value === null) return text;
@@ -104,31 +104,31 @@ function bodies(good: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
 }
 
 /** Values that mean something, by the names of parameters. */
-type Known = Record<string, fc.Arbitrary<unknown>>;
+type ValuesByName = Record<string, fc.Arbitrary<unknown>>;
 
-/** Requests of one operation: half as its description says, half with parts that are odd. */
-function requests(operation: Operation, known: Known): fc.Arbitrary<Generated> {
-  return fc.boolean().chain((isOdd) => requestsOf(operation, { known, isOdd }));
+/** Requests of one operation: half as the document says, half with odd parts. */
+function requests(operation: Operation, meaningful: ValuesByName): fc.Arbitrary<Generated> {
+  return fc.boolean().chain((isOdd) => requestsOf(operation, { meaningful, isOdd }));
 }
 
 function requestsOf(
   { parameters = [], requestBody }: Operation,
-  { known, isOdd }: { known: Known; isOdd: boolean },
+  { meaningful, isOdd }: { meaningful: ValuesByName; isOdd: boolean },
 ): fc.Arbitrary<Generated> {
-  const named = (place: string) => {
-    const there = parameters.filter((one) => one.in === place);
+  const named = (location: string) => {
+    const there = parameters.filter((one) => one.in === location);
     const values = there.map(({ name, schema }) => {
-      const fits = (known[name] ?? fitting(schema)).map(String);
+      const fits = (meaningful[name] ?? fitting(schema)).map(String);
       return [name, isOdd ? fc.oneof(fits, odd) : fits] as const;
     });
     const requiredKeys = there.filter(({ required }) => required).map(({ name }) => name);
     return fc.record(
       Object.fromEntries(values),
-      isOdd && place === "query" ? { requiredKeys: [] } : { requiredKeys },
+      isOdd && location === "query" ? { requiredKeys: [] } : { requiredKeys },
     );
   };
   const content = requestBody?.content["application/json"];
-  const good = content && (known.body ?? fitting(content.schema));
+  const good = content && (meaningful.body ?? fitting(content.schema));
   const text = good?.map((value) => JSON.stringify(value));
   return fc.record({
     path: named("path"),
@@ -146,7 +146,7 @@ function requestsOf(
 for (const [path, methods] of Object.entries(paths)) {
   for (const [method, operation] of Object.entries(methods)) {
     const route = { path, method, operation };
-    const name = `${method} ${path}: whatever is asked, the answer is one described`;
+    const name = `${method} ${path}: every answer is one that the document describes`;
     testOnFile(name, (service) => fuzz(service, route));
   }
 }
@@ -156,7 +156,7 @@ async function fuzz(
   { path, method, operation }: { path: string; method: string; operation: Operation },
 ): Promise<void> {
   const instance_id = "0123456789ab";
-  const known: Known = {
+  const meaningful: ValuesByName = {
     instance_id: fc.constant(instance_id),
     name: fc.constant("p"),
     prefix: fc.constant(prefixOf(service.key)),
@@ -184,7 +184,7 @@ async function fuzz(
     const status = await assertDescribed(path, method, response);
     assert.ok(status < 500, `${status}`);
   };
-  await fc.assert(fc.asyncProperty(requests(operation, known), ask), {
+  await fc.assert(fc.asyncProperty(requests(operation, meaningful), ask), {
     numRuns: RUNS,
   });
 }

@@ -16,7 +16,7 @@ const body = () =>
   encodeUpload(makeUpload({ instance_id: newInstanceId(), from: START, to: START + 10 }));
 
 testOnEachStorage({
-  async "a key that reads does not write, and is told so"(service) {
+  async "a key with the scope read cannot write, and the refusal says so"(service) {
     const key = await createKey(service.db, { ...making(), scopes: ["read"] });
     assert.equal((await get(service, LIST, key)).status, 200);
     const { detail, errors } = await refused(await post({ ...service, key }, body()), 403);
@@ -24,7 +24,7 @@ testOnEachStorage({
     assert.deepEqual(errors.map(({ parameter }) => parameter), ["X-API-Key"]);
   },
 
-  async "a key that writes does not read, and is told so"(service) {
+  async "a key with the scope write cannot read, and the refusal says so"(service) {
     const key = await createKey(service.db, { ...making(), scopes: ["write"] });
     assert.equal((await post({ ...service, key }, body())).status, 200);
     const { detail } = await refused(await get(service, LIST, key), 403);
@@ -39,7 +39,7 @@ testOnEachStorage({
     await refused(await get(service, LIST, key), 401);
   },
 
-  async "a key that is rotated works on until the overlap ends, the new one beyond"(service) {
+  async "a rotated key is valid until the overlap ends, the new key beyond"(service) {
     const { clock } = service;
     const making_this = making();
     const old = await createKey(service.db, { ...making_this, scopes: ["read"] });
@@ -59,7 +59,7 @@ testOnEachStorage({
   },
 });
 
-testOnFile("a key that was looked up stays known for five seconds", async (service) => {
+testOnFile("a key that was looked up is cached for five seconds", async (service) => {
   assert.equal((await get(service, LIST)).status, 200);
   await revokeKey(service.db, prefixOf(service.key)!, 1n);
   service.clock.now_ns += CACHED_FOR_NS - 1n;
@@ -68,7 +68,7 @@ testOnFile("a key that was looked up stays known for five seconds", async (servi
   await refused(await get(service, LIST), 401);
 });
 
-testOnFile("a request with a known key costs no look-up of it", async (service) => {
+testOnFile("a request with a cached key needs no look-up", async (service) => {
   await send(service, { instance_id: "0123456789ab", from: START, to: START + 10 });
   await service.db.write(["ALTER TABLE keys RENAME TO hidden"]);
   assert.equal((await get(service, LIST)).status, 200);

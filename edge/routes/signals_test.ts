@@ -20,7 +20,7 @@ import { VERSION } from "../version.ts";
 
 const START = NOW_TS - 100;
 
-/** Sends windows of 10 s that start so long after `START`; each has the work of one. */
+/** Sends windows of 10 s that start at these seconds after `START`, each with one unit of work. */
 async function sendAt(service: TestService, ...froms: number[]): Promise<string> {
   const instance_id = newInstanceId();
   for (const from of froms) {
@@ -102,9 +102,9 @@ testOnEachStorage({
     const waiting = await read(service, `instance_id=${id}&start=${START}`);
     assert.equal(waiting.payload_ns, nsFromTs(START + 10));
     await send(service, { instance_id: id, from: START + 10, to: START + 20 });
-    const whole = await read(service, `instance_id=${id}&start=${START}`);
-    assert.equal(whole.payload_ns, nsFromTs(NOW_TS));
-    assert.equal(work(whole), 3);
+    const payload = await read(service, `instance_id=${id}&start=${START}`);
+    assert.equal(payload.payload_ns, nsFromTs(NOW_TS));
+    assert.equal(work(payload), 3);
   },
 
   async "after a day of silence all is answered, with a warning of what never arrived"(service) {
@@ -117,8 +117,8 @@ testOnEachStorage({
     assert.match(warning.message, new RegExp(`^30 s between ${START} and ${START + 40} `));
     const part = await read(service, `instance_id=${id}&start=${START + 10}&end=${START + 30}`);
     assert.match(part.errors[0]!.message, /^10 s between/);
-    const whole = await read(service, `instance_id=${id}&start=${START + 40}`);
-    assert.deepEqual(whole.errors, []);
+    const complete = await read(service, `instance_id=${id}&start=${START + 40}`);
+    assert.deepEqual(complete.errors, []);
   },
 
   async "a start older than the retention gives no metrics, and says why"(service) {

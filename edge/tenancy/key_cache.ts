@@ -20,7 +20,7 @@ export const CACHED_FOR_NS: bigint = 5n * SECOND_NS;
 
 const MAX_CACHED = 10_000;
 
-/** A key by its prefix; `null`: there is none. */
+/** A look-up by prefix; `null`: there is no such key. */
 interface LookUp {
   started_ns: bigint;
   key: Promise<StoredKey | null>;

@@ -16,7 +16,7 @@ Deno.test("a key starts with its prefix and is the key of its own hash only", ()
   assert.ok(!isKey(key, null));
 });
 
-Deno.test("what is no key has no prefix", () => {
+Deno.test("a text that is not a key has no prefix", () => {
   const { key } = makeKey();
   for (const given of ["", "svc_", key.slice(1), key.slice(0, -1), `${key}0`, ` ${key}`]) {
     assert.equal(prefixOf(given), null, given);
@@ -38,7 +38,7 @@ Deno.test("the secret is nowhere in the database", async () => {
 });
 
 testOnEachStorage({
-  async "no key, a malformed, an unknown and a revoked one get the very same answer"(service) {
+  async "a missing, malformed, unknown or revoked key gets the same answer"(service) {
     const { key } = service;
     assert.equal((await get(service, "/api/v1/instances")).status, 200);
     assert.ok(await revokeKey(service.db, prefixOf(key)!, 1n));

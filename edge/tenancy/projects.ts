@@ -171,13 +171,13 @@ export async function listProjects(databases: Databases, now_ns: bigint): Promis
     { now_ns },
   ));
   return await Promise.all(rows.map(async (row) => {
-    const place = row as unknown as Place;
+    const location = row as unknown as Place;
     return {
       name: row.name as string,
       created_ns: row.created_ns as bigint,
-      database: withoutToken(databases.urlOf(place)),
+      database: withoutToken(databases.urlOf(location)),
       keys: Number(row.keys),
-      instances: await countInstances(databases, place),
+      instances: await countInstances(databases, location),
       ...readQuotas(row),
     };
   }));
@@ -211,12 +211,12 @@ export async function setQuotas(
   }]);
 }
 
-async function countInstances(databases: Databases, place: Place): Promise<number | null> {
+async function countInstances(databases: Databases, location: Place): Promise<number | null> {
   try {
-    using lease = await databases.lease(place);
+    using lease = await databases.lease(location);
     const { rows } = await lease.query({
       sql: "SELECT count(*) AS count FROM instances WHERE project = ?",
-      args: [place.id],
+      args: [location.id],
     });
     return Number(rows[0]!.count);
   } catch {

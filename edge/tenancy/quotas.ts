@@ -90,8 +90,8 @@ export class InstanceRoom {
     const seen = `${project.id} ${instance_id}`;
     if (this.#seen.get(seen)) return;
     const name = { project: project.id, instance_id };
-    const { rows: [known] } = await db.query(statement(EXISTS, name));
-    if (!known) await this.#expectOneMore(db, { project: project.id, max_instances });
+    const { rows: [existing] } = await db.query(statement(EXISTS, name));
+    if (!existing) await this.#expectOneMore(db, { project: project.id, max_instances });
     this.#seen.set(seen, true);
   }
 
