@@ -1,7 +1,7 @@
 /**
- * Two checkouts compared: `deno run -A tests/bench/compare.ts <checkout before> [bench…]` runs each
- * bench in both, in turn, ten times, and prints the median ratio of every figure, after / before, with
- * its 95 % interval. Above 1 is slower: rates are turned over.
+ * Comparison of two checkouts: `deno run -A tests/bench/compare.ts <checkout before> [bench…]`. Runs
+ * each benchmark in both, in turn, ten times, and prints the median ratio of every figure with its 95 %
+ * interval. A ratio above 1 is worse: of a rate it is before / after, else after / before.
  */
 
 import type { Row } from "./row.ts";
@@ -9,7 +9,7 @@ import type { Row } from "./row.ts";
 const ROUNDS = 10;
 const AFTER = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
-/** Benches that may be compared: file and function, the same in both checkouts. */
+/** Benchmarks that can be compared: file and function, the same in both checkouts. */
 const BENCHES: Record<string, string> = {
   core: "benchCore",
   console: "benchConsole",
@@ -21,7 +21,7 @@ const BENCHES: Record<string, string> = {
   supervisor: "benchSupervisor",
 };
 
-/** The rows of one bench in one checkout, by a process of its own. */
+/** Rows of a benchmark in a checkout, measured in a separate process. */
 async function measure(checkout: string, name: string): Promise<Row[]> {
   const directory = await Deno.makeTempDir({ prefix: "service-bench-" });
   const module = `file://${checkout}/tests/bench/${name}.ts`;
@@ -41,13 +41,41 @@ async function measure(checkout: string, name: string): Promise<Row[]> {
   }
 }
 
-/** After / before, above 1 where `after` is worse. */
-function ratio(before: Row, after: Row): number {
+/** A row of the checkout after, and the same row of the checkout before. */
+export interface RowPair {
+  before: Row;
+  after: Row;
+}
+
+/** Rows of two checkouts in pairs, and the labels of the rows without one. */
+export interface RowPairs {
+  pairs: RowPair[];
+  leftOut: string[];
+}
+
+/**
+ * Pairs rows by label. A row with a new label was renamed if both checkouts have as many rows: its pair
+ * is then the row at the same index. Rows with different units are no pair.
+ */
+export function pairRows(before: Row[], after: Row[]): RowPairs {
+  const labels = new Set(after.map(({ what }) => what));
+  const pairs = after.flatMap((row, i) => {
+    const renamed = before.length === after.length && !labels.has(before[i]!.what);
+    const other = before.find(({ what }) => what === row.what) ?? (renamed ? before[i] : undefined);
+    return other?.unit === row.unit ? [{ before: other, after: row }] : [];
+  });
+  const paired = new Set(pairs.flatMap((pair) => [pair.before, pair.after]));
+  const leftOut = [...before, ...after].filter((row) => !paired.has(row)).map(({ what }) => what);
+  return { pairs, leftOut };
+}
+
+/** Ratio of a pair of figures, above 1 if `after` is worse. */
+function ratio({ before, after }: RowPair): number {
   const isRate = before.unit.endsWith("/s");
   return isRate ? before.figure / after.figure : after.figure / before.figure;
 }
 
-/** Median, and the order statistics that hold it with at least 95 % (binomial, n of 10: 2nd and 9th). */
+/** Median with its 95 % interval: of 10 ratios the 2nd and the 9th (order statistics, binomial). */
 function interval(ratios: number[]): [low: number, median: number, high: number] {
   const sorted = ratios.toSorted((a, b) => a - b);
   const outside = sorted.length >= 9 ? 1 : 0;
@@ -63,21 +91,22 @@ if (import.meta.main) {
   }
   for (const name of chosen.length > 0 ? chosen : Object.keys(BENCHES)) {
     const ratios: number[][] = [];
-    let rows: Row[] = [];
+    let rows: RowPairs = { pairs: [], leftOut: [] };
     for (let round = 0; round < ROUNDS; round++) {
       const checkouts = [before, AFTER];
-      // The machine grows slower or faster with time: each goes first as often as the other.
+      // The speed of the machine drifts, so each checkout is first in half of the rounds.
       if (round % 2 === 1) checkouts.reverse();
       const measured = new Map<string, Row[]>();
       for (const checkout of checkouts) measured.set(checkout, await measure(checkout, name));
-      const [old, now] = [measured.get(before)!, measured.get(AFTER)!];
-      if (old.length !== now.length) throw new Error(`Cannot compare ${name}: other figures`);
-      now.forEach((row, i) => (ratios[i] ??= []).push(ratio(old[i]!, row)));
-      rows = now;
+      rows = pairRows(measured.get(before)!, measured.get(AFTER)!);
+      rows.pairs.forEach((pair, i) => (ratios[i] ??= []).push(ratio(pair)));
     }
-    rows.forEach(({ what }, i) => {
+    rows.pairs.forEach((pair, i) => {
       const [low, middle, high] = interval(ratios[i]!).map((value) => value.toFixed(3));
-      console.log(`${name.padEnd(11)}${middle} [${low}, ${high}]  ${what}`);
+      const { what } = pair.after;
+      const renamed = pair.before.what === what ? "" : ` (before: ${pair.before.what})`;
+      console.log(`${name.padEnd(11)}${middle} [${low}, ${high}]  ${what}${renamed}`);
     });
+    for (const what of rows.leftOut) console.log(`${name.padEnd(11)}left out: ${what}`);
   }
 }

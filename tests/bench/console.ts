@@ -1,4 +1,4 @@
-/** The console: what a workload may write before its reader falls behind. */
+/** Benchmark of the console reader: bytes of output that it reads per second. */
 
 import { redactText } from "../../local/base/redact.ts";
 import { createConsole } from "../../local/sources/console/console.ts";
@@ -7,25 +7,25 @@ import { medianMs, type Row } from "./row.ts";
 const CHUNK_BYTES = 65_536;
 const BYTES = 64e6;
 
-/** Figures of the console's reader. */
+/** Figures of the console reader and of redaction. */
 export async function benchConsole(): Promise<Row[]> {
   const ordinary = chunks(ordinaryLine);
   const failing = chunks((n) => n % 100 === 0 ? `ERROR: request ${n} failed` : ordinaryLine(n));
   return [
     {
-      what: "console output in which nothing is wrong",
+      what: "console reader, lines without errors",
       figure: await speed(ordinary, read),
       unit: "MB/s",
       target: { atLeast: 200 },
-      beside: { what: 'indexOf("\\n") alone', figure: await speed(ordinary, countLines) },
+      comparison: { what: 'indexOf("\\n") alone', figure: await speed(ordinary, countLines) },
     },
     {
-      what: "console output in which every hundredth line is an error",
+      what: "console reader, every 100th line an error",
       figure: await speed(failing, read),
       unit: "MB/s",
     },
     {
-      what: "redaction of text that opens quotes and never closes them",
+      what: "redaction, text with unclosed quotes",
       figure: await redaction('password=\\"'),
       unit: "MB/s",
       target: { atLeast: 1 },
@@ -33,7 +33,7 @@ export async function benchConsole(): Promise<Row[]> {
   ];
 }
 
-/** Megabytes per second of `part` over and over. */
+/** Megabytes per second of redaction, in a text that repeats `part`. */
 async function redaction(part: string): Promise<number> {
   const text = part.repeat(1e6 / part.length);
   return text.length / 1e6 / (await medianMs(() => redactText(text), 9) / 1_000);

@@ -1,4 +1,4 @@
-/** The algebra: JSON of a payload, merges of windows. */
+/** Benchmark of `core`: exact JSON of a payload, and merging of windows. */
 
 import { absorb, decode, emptyWindow, encode } from "@service/core";
 import { medianMs, type Row } from "./row.ts";
@@ -16,29 +16,32 @@ export async function benchCore(): Promise<Row[]> {
   const cloneMs = await medianMs(() => windows.forEach((window) => structuredClone(window)));
   return [
     {
-      what: "encode a payload of 1 MB",
+      what: "JSON encoding, payload of 1 MB",
       figure: await medianMs(() => encode(payload)) / megabytes,
       unit: "ms/MB",
-      beside: {
-        what: "JSON.stringify, which loses digits",
+      comparison: {
+        what: "JSON.stringify, not exact",
         figure: await medianMs(() => JSON.stringify(plain)) / megabytes,
       },
     },
     {
-      what: "decode a payload of 1 MB",
+      what: "JSON decoding, payload of 1 MB",
       figure: await medianMs(() => decode(text)) / megabytes,
       unit: "ms/MB",
       target: { atMost: 30 },
-      beside: {
-        what: "JSON.parse, which loses digits",
+      comparison: {
+        what: "JSON.parse, not exact",
         figure: await medianMs(() => JSON.parse(text)) / megabytes,
       },
     },
     {
-      what: "merge windows of 300 series",
+      what: "window merge, 300 series",
       figure: windows.length / mergeMs * 1_000,
       unit: "1/s",
-      beside: { what: "structuredClone of them", figure: windows.length / cloneMs * 1_000 },
+      comparison: {
+        what: "structuredClone of the windows",
+        figure: windows.length / cloneMs * 1_000,
+      },
     },
   ];
 }

@@ -1,5 +1,5 @@
-/* Pushes hand-made kernel records through the collector, and says what one costs: processor time of the
- * thread that does it, so that it is of interest also where threads outnumber the cores.
+/* Cost of a kernel record in the collector, with generated records. Prints the processor time of the
+ * thread that does the work: it is valid also with more threads than cores.
  * Arguments: directory of the segment, symbols, threads that fill buffers, millions of records. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -28,10 +28,10 @@ static char (*names)[128];
 static uint32_t symbol_count;
 static uint64_t buffers_each;
 static _Atomic uint64_t clock_ns = 1700000000000000000u;
-static _Atomic int in_use; /* so that none goes to the shared buffer */
+static _Atomic int in_use; /* buffers in use, limited so that none goes to the shared buffer */
 static _Atomic uint64_t lending_ns; /* asking for buffers and returning them */
 
-/* Stands for CUPTI's own walk; its instructions are told apart by its name. */
+/* Double of CUPTI's iteration over records; valgrind separates its instructions by this name. */
 __attribute__((noinline)) CUptiResult next_record(uint8_t *buffer, size_t valid, void **record) {
     uint8_t *next = *record ? (uint8_t *)*record + RECORD : buffer;
     if (next + RECORD > buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;

@@ -1,4 +1,4 @@
-/** What a kernel's record costs in the collector, and what it keeps of a hundred million of them. */
+/** Benchmark of the CUDA collector: time and instructions per kernel record, and memory. */
 
 import { compilerFor } from "../../ffi/build.ts";
 import { PRODUCTS } from "../../ffi/products.ts";
@@ -13,7 +13,7 @@ const PARTS = PRODUCTS["libservice.so"]!.sources.filter((path) =>
   !/^(exec|sources|segment\/ask|activity\/(collector|states)|cuda\/(injection|library|other|source|sub))/
     .test(path)
 );
-/** As the product is compiled. */
+/** Compiler flags of the product. */
 const FLAGS = ["-O2", "-g", "-std=gnu11", "-fvisibility=hidden"];
 
 interface Figures {
@@ -31,7 +31,7 @@ interface Load {
   millions: number;
 }
 
-/** Figures of the collector alone; none where there is no compiler. */
+/** Figures of the collector alone; none without a C compiler. */
 export async function benchCuda(directory: string): Promise<Row[]> {
   const compiler = compilerFor(Deno.build.arch);
   if (Deno.build.os !== "linux" || !compiler) return [];
@@ -52,57 +52,58 @@ export async function benchCuda(directory: string): Promise<Row[]> {
 }
 
 /**
- * The writer's thread decodes and zeroes; those that launch ask for buffers and return them. With more
- * threads its buffers come from the caches of other cores, whole ones out of order.
+ * Time per record. The collector's thread decodes buffers and zeroes them; the launching threads
+ * request buffers and return them. With more threads, buffers come from the caches of other cores and
+ * out of order.
  */
 async function time(program: string, load: Load): Promise<Row[]> {
   const runs: Figures[] = [];
   for (let i = 0; i < 3; i++) runs.push(await run(program, load));
   const median = (of: "read_ns" | "recycle_ns" | "lend_ns") =>
     runs.map((figures) => figures[of]).sort((a, b) => a - b)[1]!;
-  const of = `${load.symbols} symbols, ${load.threads} ${load.threads > 1 ? "threads" : "thread"}`;
+  const size = `${countOf(load.symbols, "symbol")}, ${countOf(load.threads, "thread")}`;
   return [
     {
-      what: `CUDA: time of a kernel's record, ${of}`,
+      what: `CUDA kernel record, collector's thread, ${size}`,
       figure: median("read_ns"),
       unit: "ns",
       ...load.symbols === 500 ? { target: { atMost: 25 } } : {},
-      beside: { what: "to zero its memory", figure: median("recycle_ns") },
+      comparison: { what: "zeroing of its memory", figure: median("recycle_ns") },
     },
     {
-      what: `CUDA: time of a kernel's record where it is launched, ${of}`,
+      what: `CUDA kernel record, launching thread, ${size}`,
       figure: median("lend_ns"),
       unit: "ns",
     },
   ];
 }
 
-/** Those of our own; the stand-in for CUPTI's walk from record to record is beside them. */
+/** Instructions per record in our code; those of CUPTI's double are the comparison. */
 async function instructions(program: string, load: Load): Promise<Row[]> {
   const own = await collected(program, load, ["records_read", "next_record"]);
   const walk = await collected(program, { ...load, millions: 0.1 }, ["next_record"]);
   if (own === null || walk === null) return [];
   return [{
-    what: `CUDA: instructions of a kernel's record, ${load.symbols} symbols`,
+    what: `CUDA kernel record, instructions, ${countOf(load.symbols, "symbol")}`,
     figure: own,
     unit: "",
     ...load.symbols === 500 ? { target: { atMost: 100 } } : {},
-    beside: { what: "more of the stand-in for CUPTI's walk", figure: walk },
+    comparison: { what: "of CUPTI's double, in addition", figure: walk },
   }];
 }
 
-/** Instructions a record; collecting begins or ends with each call of `toggles`. None without valgrind. */
+/** Instructions per record, or `null` without valgrind; a call of `toggles` starts or stops the count. */
 async function collected(program: string, load: Load, toggles: string[]): Promise<number | null> {
   const directory = program.slice(0, program.lastIndexOf("/"));
   const args = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
   for (const name of toggles) args.push(`--toggle-collect=${name}`);
-  const said = await output("valgrind", [...args, program, ...words(program, load)]).catch(() =>
-    null
+  const traced = await output("valgrind", [...args, program, ...programArgs(program, load)]).catch(
+    () => null,
   );
-  if (!said) return null;
+  if (!traced) return null;
   await Deno.remove(`${directory}/segments`, { recursive: true });
-  const { records } = JSON.parse(said.stdout) as Figures;
-  return Number(said.stderr.match(/Collected : (\d+)/)![1]) / records;
+  const { records } = JSON.parse(traced.stdout) as Figures;
+  return Number(traced.stderr.match(/Collected : (\d+)/)![1]) / records;
 }
 
 async function memory(program: string): Promise<Row> {
@@ -112,11 +113,11 @@ async function memory(program: string): Promise<Row> {
     millions: 100,
   });
   return {
-    what: "CUDA: memory that the second half of 100 million records takes",
+    what: "CUDA collector, memory growth, second half of 100 million records",
     figure: after_kib - halfway_kib,
     unit: "KiB",
     target: { atMost: 64 },
-    beside: { what: "resident in all (KiB)", figure: after_kib },
+    comparison: { what: "resident memory in KiB", figure: after_kib },
   };
 }
 
@@ -127,7 +128,7 @@ async function exit(): Promise<Row> {
     took_ms.push(parseInt(own!.cells.get("exit_nanoseconds  ")!) / 1e6);
   }
   return {
-    what: "CUDA: exit() of a process that used it",
+    what: "CUDA process, exit()",
     figure: took_ms.sort((a, b) => a - b)[2]!,
     unit: "ms",
     target: { atMost: 100 },
@@ -135,12 +136,12 @@ async function exit(): Promise<Row> {
 }
 
 async function run(program: string, load: Load): Promise<Figures> {
-  const { stdout } = await output(program, words(program, load));
+  const { stdout } = await output(program, programArgs(program, load));
   await Deno.remove(`${program.slice(0, program.lastIndexOf("/"))}/segments`, { recursive: true });
   return JSON.parse(stdout);
 }
 
-function words(program: string, { symbols, threads, millions }: Load): string[] {
+function programArgs(program: string, { symbols, threads, millions }: Load): string[] {
   const directory = program.slice(0, program.lastIndexOf("/"));
   return [`${directory}/segments/cuda`, ...[symbols, threads, millions].map(String)];
 }
@@ -148,7 +149,11 @@ function words(program: string, { symbols, threads, millions }: Load): string[] 
 async function output(program: string, args: string[]) {
   const { success, stdout, stderr } = await command([program, ...args]).output();
   const text = new TextDecoder();
-  const said = { stdout: text.decode(stdout), stderr: text.decode(stderr) };
-  if (!success) throw new Error(`${program} failed:\n${said.stderr}`);
-  return said;
+  const written = { stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  if (!success) throw new Error(`${program} failed:\n${written.stderr}`);
+  return written;
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,4 @@
-/** The local endpoint under load. */
+/** Benchmark of the local endpoint under load. */
 
 import { load } from "./load.ts";
 import type { Row } from "./row.ts";
@@ -22,19 +22,19 @@ async function benchSize(seriesCount: number): Promise<Row[]> {
   try {
     const plain = await load(() => fetch(`${url}/plain`), LOAD);
     const signals = await load(() => fetch(`${url}/signals`), LOAD);
-    const beside = "the same bytes from a bare Deno.serve";
+    const comparison = "same bytes from a bare Deno.serve";
     return [
       {
         what: `GET /signals, ${size}`,
         figure: signals.perSecond,
         unit: "1/s",
-        beside: { what: beside, figure: plain.perSecond },
+        comparison: { what: comparison, figure: plain.perSecond },
       },
       {
         what: `GET /signals, ${size}, p99`,
         figure: signals.p99_ms,
         unit: "ms",
-        beside: { what: beside, figure: plain.p99_ms },
+        comparison: { what: comparison, figure: plain.p99_ms },
       },
     ];
   } finally {

@@ -1,6 +1,7 @@
 /**
- * Serves the local endpoint over a window of so many series that changes once a second, as a run's
- * does; at `/plain` the same bytes without any work, the limit of the platform. Prints its URL.
+ * Server for the benchmark of the local endpoint, over a window that changes once a second as in a
+ * run. `/plain` serves the same bytes without any work: the limit of the platform. The argument is the
+ * count of series. Prints its URL and the size of the payload in bytes.
  */
 
 import { encode } from "@service/core";

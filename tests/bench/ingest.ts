@@ -1,4 +1,4 @@
-/** The hosted API: windows taken per second, on the embedded file and on a libSQL server. */
+/** Benchmark of ingest: windows per second, on a SQLite file and on a libSQL server. */
 
 import { encodeUpload } from "@service/core";
 import { createClient } from "@libsql/client";
@@ -14,7 +14,7 @@ import { sampleUpload } from "./samples.ts";
 const SERIES = 300;
 const SECONDS = 2.5;
 
-/** Uploaders at once, with the windows ready for them and what must be reached a second. */
+/** Parallel uploaders, the windows prepared for them, and the target rate per second. */
 const LOADS = [
   { uploaders: 1, windows: 3_000 },
   { uploaders: 8, windows: 6_000 },
@@ -26,9 +26,9 @@ export async function benchIngest(directory: string): Promise<Row[]> {
   const file = `file:${directory}/ingest.db`;
   const rows = await benchOn(file, "file");
   const bodies = await bodiesOf(0, 1_000);
-  const what = "bare inserts of the same bytes, one a transaction";
-  const beside = { what, figure: await bareInserts(`file:${directory}/bare.db`, bodies) };
-  for (const row of rows) if (row.target) row.beside = beside;
+  const what = "bare inserts of the same bytes, one per transaction";
+  const comparison = { what, figure: await bareInserts(`file:${directory}/bare.db`, bodies) };
+  for (const row of rows) if (row.target) row.comparison = comparison;
   if (Deno.build.target !== "x86_64-unknown-linux-gnu") return rows;
   await using server = await startServer();
   return [...rows, ...await benchOn(server.url, "sqld")];
@@ -49,7 +49,8 @@ async function benchOn(url: string, where: "file" | "sqld"): Promise<Row[]> {
       (i) => fetch(`${hosted.url}/api/v1/ingest`, { method: "POST", headers, body: bodies[i]! }),
       { parallel: uploaders, seconds: SECONDS },
     );
-    const what = `POST /api/v1/ingest, ${SERIES} series, ${uploaders} uploaders, ${where}`;
+    const clients = `${uploaders} uploader${uploaders === 1 ? "" : "s"}`;
+    const what = `POST /api/v1/ingest, ${SERIES} series, ${clients}, ${where}`;
     const atLeast = targets[where];
     rows.push(
       { what, figure: perSecond, unit: "1/s", ...(atLeast && { target: { atLeast } }) },
@@ -59,11 +60,11 @@ async function benchOn(url: string, where: "file" | "sqld"): Promise<Row[]> {
   return rows;
 }
 
-/** Windows of so many instances, in turn; each number of uploaders has instances of its own. */
+/** Bodies of `windows` uploads, from one instance per uploader in turn; each load has its own. */
 function bodiesOf(uploaders: number, windows: number): Promise<Uint8Array<ArrayBuffer>[]> {
   return Promise.all(Array.from({ length: windows }, (_, i) => {
-    const [turn, one] = uploaders === 0 ? [i, 0] : [Math.floor(i / uploaders), i % uploaders];
-    const instance = (uploaders * 1_000 + one).toString(16).padStart(12, "0");
+    const [turn, uploader] = uploaders === 0 ? [i, 0] : [Math.floor(i / uploaders), i % uploaders];
+    const instance = (uploaders * 1_000 + uploader).toString(16).padStart(12, "0");
     return gzip(encodeUpload(sampleUpload(instance, SERIES, turn)));
   }));
 }

@@ -1,13 +1,13 @@
-/** A closed loop of requests: so many at a time, for so long, after as long to warm up. */
+/** Closed loop of requests: a fixed number in parallel, for a warm-up and for as long again. */
 
-/** What a load saw. */
+/** Rate and latency of the measured requests. */
 export interface LoadResult {
   perSecond: number;
-  /** Latency of the slowest hundredth, milliseconds. */
+  /** 99th percentile of the latency, milliseconds. */
   p99_ms: number;
 }
 
-/** Sends requests, `parallel` at a time, until `seconds` have passed. */
+/** Sends requests, `parallel` at a time: `seconds` of warm-up, then `seconds` that count. */
 export async function load(
   send: (i: number) => Promise<Response>,
   { parallel, seconds }: { parallel: number; seconds: number },

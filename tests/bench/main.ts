@@ -1,7 +1,7 @@
 /**
- * `deno task bench`: every figure we promise, measured here and now, as a table and a JSON file;
- * `deno task bench --soak=10 --instances=10000`: ten minutes of ten thousand instances instead, on a
- * file and then on a libSQL server.
+ * All benchmarks, as a table and a JSON file: `deno task bench`. It fails if a target is missed.
+ * `deno task bench --soak=10 --instances=10000` simulates 10,000 instances for ten minutes instead, on
+ * a SQLite file and then on a libSQL server.
  */
 
 import { benchConsole } from "./console.ts";
@@ -61,24 +61,24 @@ if (minutes === 0) {
 }
 if (rows.some((row) => reaches(row) === false)) Deno.exit(1);
 
-/** The number that a flag gives. */
+/** Value of a numeric flag, or `unset` without the flag. */
 function flag(name: string, unset: number): number {
-  const given = Deno.args.find((word) => word.startsWith(`--${name}=`));
-  return given ? Number(given.slice(name.length + 3)) : unset;
+  const argument = Deno.args.find((text) => text.startsWith(`--${name}=`));
+  return argument ? Number(argument.slice(name.length + 3)) : unset;
 }
 
 function print(row: Row): void {
-  const { what, figure, unit, target, beside } = row;
+  const { what, figure, unit, target, comparison } = row;
   const verdict = { true: "reached", false: "MISSED", undefined: "" }[String(reaches(row))];
-  const aim = !target ? "" : "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
-  const peer = beside ? `${short(beside.figure)} ${beside.what}` : "";
+  const goal = !target ? "" : "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
+  const other = comparison ? `${short(comparison.figure)} ${comparison.what}` : "";
   console.log(
     [
       what.padEnd(72),
       `${short(figure)} ${unit}`.padEnd(18),
-      aim.padEnd(8),
+      goal.padEnd(8),
       verdict!.padEnd(8),
-      peer,
+      other,
     ]
       .join("  ").trimEnd(),
   );

@@ -1,15 +1,16 @@
-/** One measured figure, beside what it must reach and what a peer or the machine itself does. */
+/** Row of the benchmark table: a measured figure, its target and a comparison. */
 export interface Row {
+  /** Label: the subject, then the conditions, separated by commas. */
   what: string;
   figure: number;
   unit: string;
-  /** What the figure must reach: at least or at most. */
+  /** Limit that the figure must keep. */
   target?: { atLeast: number } | { atMost: number };
-  /** The same work by a peer, or the limit of the machine, in the same run. */
-  beside?: { what: string; figure: number };
+  /** Figure for the same work by another program or by the platform alone, in the same run. */
+  comparison?: { what: string; figure: number };
 }
 
-/** Whether the figure reaches its target; `undefined` where it has none. */
+/** Whether the figure reaches its target; `undefined` without a target. */
 export function reaches({ figure, target }: Row): boolean | undefined {
   if (!target) return undefined;
   return "atLeast" in target ? figure >= target.atLeast : figure <= target.atMost;

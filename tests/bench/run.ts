@@ -1,4 +1,4 @@
-/** What a run costs: memory, processor time, and the start of the command. */
+/** Benchmark of a run: memory and processor time of the watcher, and the time added to a command. */
 
 import type { Signals } from "@service/core";
 import { readLocal, startRun } from "../stack.ts";
@@ -17,11 +17,11 @@ export async function benchRun(directory: string): Promise<Row[]> {
   ];
 }
 
-/** Memory and processor time of the watcher beside so many sleeping processes. */
+/** Memory and processor time of the watcher for a workload of `processes` sleeping processes. */
 async function benchWatcher(directory: string, processes: number): Promise<Row[]> {
   const script = `for i in $(seq ${processes - 1}); do sleep 1000 & done; exec sleep 1000`;
   const run = startRun(["bash", "-c", script], { directory });
-  // Reads cost too: one before, one after, none between.
+  // Reading /signals costs processor time too: once before, once after, and not between.
   const pause = (seconds: number) => new Promise((done) => setTimeout(done, seconds * 1_000));
   await run.url;
   await pause(5);
@@ -34,17 +34,17 @@ async function benchWatcher(directory: string, processes: number): Promise<Row[]
   const pids = later.resources.flatMap(({ tags }) => tags["process.pid"] ?? []);
   for (const pid of pids) Deno.kill(Number(pid), "SIGKILL");
   await run.ended;
-  const where = `beside ${pids.length} process${pids.length === 1 ? "" : "es"}`;
+  const workload = `${pids.length} process${pids.length === 1 ? "" : "es"}`;
   return [
     {
-      what: `resident memory of the watcher ${where}`,
+      what: `watcher, resident memory, ${workload}`,
       figure: after.bytes / 1e6,
       unit: "MB",
       target: { atMost: 80 },
-      beside: { what: "an idle Deno.serve", figure: await idleServer() / 1e6 },
+      comparison: { what: "an idle Deno.serve", figure: await idleServer() / 1e6 },
     },
     {
-      what: `processor time of the watcher ${where}`,
+      what: `watcher, processor time, ${workload}`,
       figure: (after.cpu_seconds - before.cpu_seconds) / seconds * 100,
       unit: "% of a core",
       target: { atMost: 1 },
@@ -79,10 +79,10 @@ async function benchStart(directory: string): Promise<Row> {
     start(Deno.execPath(), "run", "-A", MOD, "--listen-port", "0", "--", "true"),
   );
   return {
-    what: "start-up and end added to `true`",
+    what: "run of `true`, added time",
     figure: profiled - bare,
     unit: "ms",
     target: { atMost: 150 },
-    beside: { what: "`true` alone", figure: bare },
+    comparison: { what: "`true` alone", figure: bare },
   };
 }

@@ -1,4 +1,4 @@
-/** Windows and payloads of a realistic mix: gauges, counters, histograms, a profile of 200 frames. */
+/** Sample windows and payloads: gauges, counters, histograms and a profile of 200 frames. */
 
 import {
   binIndex,
@@ -14,7 +14,7 @@ import { SECOND_NS } from "@service/core/time";
 
 const START_NS = 1_790_000_000n * SECOND_NS;
 
-/** The `at`th ten-second window of an instance with so many series. */
+/** Ten-second window number `at` of an instance with `seriesCount` series. */
 export function sampleWindow(seriesCount: number, at = 0): Window {
   const window = emptyWindow(START_NS + BigInt(at) * 10n * SECOND_NS);
   window.to_ns = window.from_ns + 10n * SECOND_NS;

@@ -1,4 +1,4 @@
-/** What reading the segments of processes costs, and how old their numbers are in an answer. */
+/** Benchmark of segments: time to read and merge them, and age of their values in an answer. */
 
 import { Recorder } from "../../local/sources/recorder.ts";
 import { createActivitySource } from "../../local/sources/activity/source.ts";
@@ -20,7 +20,7 @@ export async function benchSegments(directory: string): Promise<Row[]> {
     : [];
 }
 
-/** From the files to a window, with a few values changed and with all; merging that is a row of its own. */
+/** Time to read the files into a window, and to merge it, with few values changed and with all. */
 async function benchRead(program: string, directory: string): Promise<Row[]> {
   const path = `${directory}/segments/bench`;
   await using stack = new AsyncDisposableStack();
@@ -56,13 +56,20 @@ async function benchRead(program: string, directory: string): Promise<Row[]> {
     }
     return { took_ms: median(took), merged_ms: median(merged) };
   };
-  const what = `a snapshot of ${PROCESSES} processes of ${FRAMES} frames`;
+  const size = `${PROCESSES} processes of ${FRAMES} frames`;
   const rows: Row[] = [];
-  for (const [of, frames] of [["100 of each changed", 100], ["all changed", FRAMES]] as const) {
+  for (
+    const [changed, frames] of [["100 of each changed", 100], ["all changed", FRAMES]] as const
+  ) {
     const { took_ms, merged_ms } = await read(frames);
     rows.push(
-      { what: `${what} read, ${of}`, figure: took_ms, unit: "ms", target: { atMost: 5 } },
-      { what: `${what} merged into the store, ${of}`, figure: merged_ms, unit: "ms" },
+      {
+        what: `segment read, ${size}, ${changed}`,
+        figure: took_ms,
+        unit: "ms",
+        target: { atMost: 5 },
+      },
+      { what: `segment window merge, ${size}, ${changed}`, figure: merged_ms, unit: "ms" },
     );
   }
   return rows;
@@ -72,7 +79,7 @@ function median(values: number[]): number {
   return values.sort((a, b) => a - b)[values.length >> 1]!;
 }
 
-/** From publication to the answer's last byte. */
+/** Age of a value when the last byte of the answer arrives, counted from its publication. */
 async function benchAge(program: string, directory: string): Promise<Row> {
   await using run = await startStamping(program, directory);
   const ages: number[] = [];
@@ -83,10 +90,10 @@ async function benchAge(program: string, directory: string): Promise<Row> {
   }
   ages.sort((a, b) => a - b);
   return {
-    what: "age of a number from record delivery to the HTTP answer, p95",
+    what: "value age, record delivery to HTTP answer, p95",
     figure: ages[Math.floor(READS * 0.95)]!,
     unit: "ms",
     target: { atMost: 50 },
-    beside: { what: "median", figure: ages[READS >> 1]! },
+    comparison: { what: "median", figure: ages[READS >> 1]! },
   };
 }

@@ -1,4 +1,4 @@
-/** The hosted API with ten thousand live instances: latency, memory and size over minutes. */
+/** Soak test of the hosted API with 10,000 live instances: latency, memory and size over minutes. */
 
 import { decode, encodeUpload, type Signals, signals, type Upload } from "@service/core";
 import { nsFromTs } from "@service/core/time";
@@ -11,31 +11,31 @@ import { gzip } from "../../local/base/gzip.ts";
 import type { Row } from "./row.ts";
 import { sampleWindow } from "./samples.ts";
 
-/** What is simulated, and for how long. */
+/** Simulated load and its length. */
 export interface SoakOptions {
   minutes: number;
-  /** On which kind of database. */
+  /** Kind of the database. */
   where: "file" | "sqld";
   instances?: number;
-  /** Series of a window: gauges, counters, and a histogram in ten. */
+  /** Count of series in a window: gauges, counters, and every tenth a histogram. */
   series?: number;
   followers?: number;
 }
 
 const WINDOW_S = 10;
 const READ_EVERY_MS = 5_000;
-/** Requests of uploaders at once; those due meanwhile wait, and that counts as latency. */
+/** Limit of parallel uploads; further ones wait, and the wait counts as latency. */
 const MAX_OPEN = 256;
-/** All instances have reported by then, and memory is what it will be. */
+/** Time after which all instances have reported and memory is steady. */
 const WARM_UP_MS = 30_000;
 
-/** What one side of the load saw. */
-class Seen {
+/** Latencies and failures of the uploads or of the reads. */
+class Outcomes {
   readonly took_ms: number[] = [];
   readonly failures = new Map<string, number>();
 
-  failed(why: string): void {
-    this.failures.set(why, (this.failures.get(why) ?? 0) + 1);
+  fail(reason: string): void {
+    this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
   }
 
   quantile(q: number): number {
@@ -48,14 +48,14 @@ class Seen {
   }
 }
 
-/** Figures of the API under the load. */
+/** Figures of the API under the simulated load. */
 export async function benchSoak(directory: string, options: SoakOptions): Promise<Row[]> {
   if (options.where === "file") return await soak(`file:${directory}/soak.db`, directory, options);
   await using server = await startServer();
   return await soak(server.url, server.path, options);
 }
 
-/** On the database at the URL, whose data lie at the path. */
+/** Runs the load on the database at `url`, with its files under `path`. */
 async function soak(url: string, path: string, options: SoakOptions): Promise<Row[]> {
   const { minutes, where, instances = 10_000, series = 20, followers = 50 } = options;
   const key = await keyOf(url);
@@ -64,7 +64,7 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
   const begun = performance.now();
   const until = begun + minutes * 60_000;
   const memory: number[] = [];
-  const [ingest, reads] = [new Seen(), new Seen()];
+  const [ingest, reads] = [new Outcomes(), new Outcomes()];
 
   const ids = Array.from({ length: instances }, (_, i) => i.toString(16).padStart(12, "5"));
   const start = Math.floor(Date.now() / 1_000) - 2 * WINDOW_S;
@@ -72,7 +72,7 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
   let sent = 0;
   let stored = 0;
 
-  /** Sends what is due in turn: a window of the next instance, one round in ten seconds. */
+  /** Uploads a window of each instance in turn, one round every ten seconds. */
   async function upload(): Promise<void> {
     while (performance.now() < until) {
       const at = sent++;
@@ -93,11 +93,11 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
     });
     const text = await response.text();
     if (response.ok) stored++;
-    else ingest.failed(`${response.status}: ${text}`);
+    else ingest.fail(`${response.status}: ${text}`);
     return response.ok;
   }
 
-  /** Reads on and on, and at the end the whole: both must be the same. */
+  /** Reads consecutive spans, then the whole span: the totals must be equal. */
   async function follow(id: string): Promise<void> {
     let next = start;
     let total = 0n;
@@ -110,7 +110,7 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
     }
     const whole = await read(id, start, next);
     if ((whole ? totalOf(whole) : 0n) !== total) {
-      reads.failed("the parts do not add up to the whole");
+      reads.fail("the parts do not add up to the whole");
     }
   }
 
@@ -122,8 +122,8 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
     const text = await response.text();
     reads.took_ms.push(performance.now() - asked);
     if (response.ok) return signals.check(decode(text));
-    // Its first window is still to come.
-    if (response.status !== 404) reads.failed(`${response.status}: ${text}`);
+    // The first window of the instance is not stored yet.
+    if (response.status !== 404) reads.fail(`${response.status}: ${text}`);
     return null;
   }
 
@@ -144,33 +144,33 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
   ]);
   const elapsed_s = (performance.now() - begun) / 1_000;
   const bytes = await sizeOf(path);
-  for (const [why, times] of [...ingest.failures, ...reads.failures]) {
-    console.error(`${times} times ${why}`);
+  for (const [reason, times] of [...ingest.failures, ...reads.failures]) {
+    console.error(`${times} times: ${reason}`);
   }
-  const what = `${instances} instances, ${series} series each, ${minutes} minutes, ${where}`;
+  const load = `soak, ${instances} instances, ${series} series each, ${minutes} minutes, ${where}`;
   return [
-    { what: `${what}: windows stored`, figure: stored / elapsed_s, unit: "1/s" },
-    { what: `${what}: upload, p50`, figure: ingest.quantile(0.5), unit: "ms" },
-    { what: `${what}: upload, p99`, figure: ingest.quantile(0.99), unit: "ms" },
+    { what: `${load}, windows stored`, figure: stored / elapsed_s, unit: "1/s" },
+    { what: `${load}, upload, p50`, figure: ingest.quantile(0.5), unit: "ms" },
+    { what: `${load}, upload, p99`, figure: ingest.quantile(0.99), unit: "ms" },
     {
-      what: `${what}: read by ${followers} followers, p50`,
+      what: `${load}, read by ${followers} followers, p50`,
       figure: reads.quantile(0.5),
       unit: "ms",
     },
     {
-      what: `${what}: read by ${followers} followers, p99`,
+      what: `${load}, read by ${followers} followers, p99`,
       figure: reads.quantile(0.99),
       unit: "ms",
     },
     ...memory.map((figure, i) => ({
-      what: `${what}: resident memory, ${["start", "1/4", "1/2", "3/4", "end"][i]}`,
+      what: `${load}, resident memory, ${["start", "1/4", "1/2", "3/4", "end"][i]}`,
       figure,
       unit: "MB",
     })),
-    { what: `${what}: database`, figure: bytes / 2 ** 20, unit: "MB" },
-    { what: `${what}: database, a window`, figure: bytes / stored, unit: "bytes" },
+    { what: `${load}, database`, figure: bytes / 2 ** 20, unit: "MB" },
+    { what: `${load}, bytes per window`, figure: bytes / stored, unit: "bytes" },
     {
-      what: `${what}: errors`,
+      what: `${load}, errors`,
       figure: ingest.errors + reads.errors,
       unit: "",
       target: { atMost: 0 },
@@ -184,14 +184,14 @@ async function keyOf(url: string): Promise<string> {
   return await newKey(databases.control, "soak");
 }
 
-/** Uploads of windows of now; without the profile of 200 frames, which would be most of a small one. */
+/** Builds uploads of current windows. The profile of 200 frames is left out: it is too large here. */
 function sampleOf(series: number) {
   return (instance_id: string, start: number, turn: number): Upload => {
     const sample = sampleWindow(series + 1, turn);
     sample.series.delete([...sample.series.keys()][0]!);
     const from_ns = nsFromTs(start + turn * WINDOW_S);
     const window = { ...sample, from_ns, to_ns: from_ns + nsFromTs(WINDOW_S) };
-    for (const one of window.series.values()) one.updated_ns = window.to_ns;
+    for (const entry of window.series.values()) entry.updated_ns = window.to_ns;
     return {
       instance_id,
       profiler_version: "0.0.0",

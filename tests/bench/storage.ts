@@ -1,4 +1,4 @@
-/** The hosted API's storage: bytes a sample, rows and time of reads, on a file and on a server. */
+/** Benchmark of the hosted storage: bytes per sample, and rows and time of reads. */
 
 import process from "node:process";
 import type { Window } from "@service/core";
@@ -13,10 +13,10 @@ import type { Row } from "./row.ts";
 import { dayWindow, samplesOf, START_TS, WINDOW_S } from "./storage_data.ts";
 
 /** Windows of a day. */
-const DAY = 86_400 / WINDOW_S;
+const DAY_WINDOWS = 86_400 / WINDOW_S;
 
-/** Windows that are sent at once. */
-const TOGETHER = 32;
+/** Windows stored in parallel. */
+const PARALLEL = 32;
 
 const READS = 15;
 const SPANS: Record<string, number> = {
@@ -27,7 +27,7 @@ const SPANS: Record<string, number> = {
   "24 h": 86_400,
 };
 const LONG_SPANS: Record<string, number> = { "7 d": 7 * 86_400, "30 d": 30 * 86_400 };
-const WHAT = `300 series, ${WINDOW_S} s windows, 24 h`;
+const CONDITIONS = `300 series, ${WINDOW_S} s windows, 24 h`;
 
 /** Figures of a day of one instance, on a file and on a libSQL server. */
 export async function benchStorage(directory: string): Promise<Row[]> {
@@ -37,13 +37,13 @@ export async function benchStorage(directory: string): Promise<Row[]> {
   return [...rows, ...await benchOn(server.url, "sqld", 100)];
 }
 
-async function benchOn(url: string, where: string, mostMs: number): Promise<Row[]> {
+async function benchOn(url: string, where: string, dayLimit_ms: number): Promise<Row[]> {
   using service = await startService(url);
   const empty = await storedBytes(service);
   const name = "aaaaaaaaaaaa";
   let samples = 0;
   const start = performance.now();
-  await fill(service, name, DAY, (at) => {
+  await fill(service, name, DAY_WINDOWS, (at) => {
     const window = dayWindow(at);
     samples += samplesOf(window);
     return window;
@@ -51,25 +51,24 @@ async function benchOn(url: string, where: string, mostMs: number): Promise<Row[
   const seconds = (performance.now() - start) / 1_000;
   const bytes = await storedBytes(service) - empty;
   const rows: Row[] = [{
-    what: `stored, all with indexes, ${WHAT}, ${where}`,
+    what: `stored bytes with indexes, ${CONDITIONS}, ${where}`,
     figure: bytes / samples,
     unit: "B/sample",
     target: { atMost: 6 },
   }, {
-    what: `windows packed, stored and rolled up, ${WHAT}, ${where}`,
-    figure: DAY / seconds,
+    what: `window pack, store and roll-up, ${CONDITIONS}, ${where}`,
+    figure: DAY_WINDOWS / seconds,
     unit: "1/s",
   }];
   for (const [span, length] of Object.entries(SPANS)) {
     rows.push(...await benchRead(service, { name, span, length, where }));
   }
-  const last = rows.findLast(({ what }) => what.startsWith("GET"))!;
-  last.target = { atMost: mostMs };
+  rows.at(-1)!.target = { atMost: dayLimit_ms };
   if (where === "file") rows.push(...await benchLong(service));
   return rows;
 }
 
-/** Thirty days of few series: what rows a read needs does not depend on their number. */
+/** Thirty days with 5 series: the rows that a read needs do not depend on the count of series. */
 async function benchLong(service: TestService): Promise<Row[]> {
   const name = "bbbbbbbbbbbb";
   const [coarse, fine] = [30 * 144, 720];
@@ -117,17 +116,17 @@ async function benchRead(service: TestService, options: ReadOptions): Promise<Ro
   const what = `GET /api/v1/signals, ${span}, ${where}`;
   return [
     {
-      what: `rows of ${what}`,
-      figure: await rowsOf(service, { name, start_ns, end_ns }),
+      what: `${what}, rows`,
+      figure: await rowCount(service, { name, start_ns, end_ns }),
       unit: "rows",
       target: { atMost: 100 },
     },
-    { what: `CPU of ${what}`, figure: (cpu.user + cpu.system) / 1_000 / READS, unit: "ms" },
+    { what: `${what}, CPU`, figure: (cpu.user + cpu.system) / 1_000 / READS, unit: "ms" },
     { what: `${what}, p50`, figure: took.sort((a, b) => a - b)[READS >> 1]!, unit: "ms" },
   ];
 }
 
-async function rowsOf(
+async function rowCount(
   { db }: TestService,
   { name, start_ns, end_ns }: { name: string; start_ns: bigint; end_ns: bigint },
 ): Promise<number> {
@@ -146,7 +145,7 @@ async function instanceOf(db: TestService["db"], name: string): Promise<bigint> 
   return row!.id as bigint;
 }
 
-/** Stores windows as the ingest endpoint does, without the HTTP around it. */
+/** Stores windows as the ingest endpoint does, without HTTP. */
 async function fill(
   { db, service }: TestService,
   instance_id: string,
@@ -186,16 +185,16 @@ async function fill(
     };
   };
   await store(windowAt(0));
-  for (let at = 1; at < windows; at += TOGETHER) {
+  for (let at = 1; at < windows; at += PARALLEL) {
     const group = Array.from(
-      { length: Math.min(TOGETHER, windows - at) },
+      { length: Math.min(PARALLEL, windows - at) },
       (_, i) => windowAt(at + i),
     );
     for (const stored of await Promise.all(group.map(store))) await rollUpClosed(db, stored);
   }
 }
 
-/** Bytes of all pages in use. */
+/** Bytes of the database pages in use. */
 async function storedBytes({ db }: TestService): Promise<number> {
   const results = await db.read(["PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size"]);
   const [pages, free, size] = results.map(({ rows }) => Number(Object.values(rows[0]!)[0]));

@@ -1,4 +1,4 @@
-/** A day of an instance as one sees it: 300 series, among them histograms and a kernel profile. */
+/** Sample data of one instance for a day: 300 series, with histograms and a kernel profile. */
 
 import {
   binIndex,
@@ -12,39 +12,39 @@ import {
 import { addSums, difference } from "@service/core/sum";
 import { SECOND_NS } from "@service/core/time";
 
-/** Where the day starts: unaligned, as instances do. */
+/** Start of the day in epoch seconds: not aligned to a minute, as with real instances. */
 export const START_TS = 1_790_000_003;
 
-/** Seconds of a window. */
+/** Length of a window in seconds. */
 export const WINDOW_S = 10;
 
 const FRAMES = 200;
 const PIDS = 8;
 
-/** The `at`th window; equal calls give equal windows. */
+/** Window number `at`; equal arguments give equal windows. */
 export function dayWindow(at: number, seriesCount = 300): Window {
   const random = generator(at + 1);
   const window = emptyWindow(BigInt(START_TS + at * WINDOW_S) * SECOND_NS);
   window.to_ns = window.from_ns + BigInt(WINDOW_S) * SECOND_NS;
   for (let i = 0; i < seriesCount; i++) {
-    const series = oneSeries(i, window.to_ns, random);
+    const series = sampleSeries(i, window.to_ns, random);
     window.series.set(seriesKey(series), series);
   }
   return window;
 }
 
-/** How many numbers Prometheus needs for the window: one for a gauge or counter, two for a frame. */
+/** Count of numbers that Prometheus stores for the window: 1 for a gauge or counter, 2 for a frame. */
 export function samplesOf({ series }: Window): number {
   let samples = 0;
-  for (const one of series.values()) {
-    if (one.type === "profile") samples += 2 * one.frames.size;
-    else if (one.type === "histogram") samples += 2 + bucketsOf(one).length;
+  for (const entry of series.values()) {
+    if (entry.type === "profile") samples += 2 * entry.frames.size;
+    else if (entry.type === "histogram") samples += 2 + bucketsOf(entry).length;
     else samples++;
   }
   return samples;
 }
 
-/** Counts of a histogram's buckets that counted something, each with the bucket's name. */
+/** Name and count of each bucket of a histogram; of native bins only those with a count. */
 export function bucketsOf(series: Series & { type: "histogram" }): [string, number][] {
   const { buckets } = series;
   if (!buckets) return [];
@@ -54,14 +54,14 @@ export function bucketsOf(series: Series & { type: "histogram" }): [string, numb
 
 type Random = () => number;
 
-function oneSeries(i: number, updated_ns: bigint, random: Random): Series {
+function sampleSeries(i: number, updated_ns: bigint, random: Random): Series {
   const tags = { "process.pid": `${4_000 + i % PIDS}`, "device.uuid": `GPU-8f3e1c52-${i >> 3}` };
   const base = { tags, updated_ns };
   if (i === 0) {
     return { ...base, name: "cuda_kernels_nanoseconds", type: "profile", frames: frames(random) };
   }
-  if (i % 12 === 1) return ownHistogram(base, random);
-  if (i % 60 === 2) return foreignHistogram(base, random);
+  if (i % 12 === 1) return nativeHistogram(base, random);
+  if (i % 60 === 2) return prometheusHistogram(base, random);
   if (i % 2 === 0) {
     const kinds = [
       Math.floor(random() * 101),
@@ -75,7 +75,7 @@ function oneSeries(i: number, updated_ns: bigint, random: Random): Series {
   return { ...base, name: `process_counter_${i % 14}_total`, type: "counter", total };
 }
 
-/** Six kernels of ten run in a window, few of them often. */
+/** Frames of a window: 60 % of the kernels, a few of which run often. */
 function frames(random: Random) {
   const all = Array.from({ length: FRAMES }, (_, f) => {
     const samples = Math.ceil(5_000 / (f + 1) * (0.5 + random()));
@@ -90,7 +90,7 @@ function frames(random: Random) {
 
 type Base = Pick<Series, "tags" | "updated_ns">;
 
-function ownHistogram(base: Base, random: Random): Series {
+function nativeHistogram(base: Base, random: Random): Series {
   const bins = new Map<number, number>();
   let sum: Sum = 0;
   let [min, max] = [Infinity, 0];
@@ -106,7 +106,7 @@ function ownHistogram(base: Base, random: Random): Series {
 
 const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-function foreignHistogram(base: Base, random: Random): Series {
+function prometheusHistogram(base: Base, random: Random): Series {
   const counts = [...BOUNDS, 0].map(() => Math.floor(random() * 20));
   const total = counts.reduce((a, b) => a + b, 0);
   return {
@@ -121,7 +121,7 @@ function foreignHistogram(base: Base, random: Random): Series {
   };
 }
 
-/** The increase between two readings of a counter of seconds: no double holds it. */
+/** Increase between two readings of a counter in seconds: not exact in a double. */
 function seconds(random: Random): Sum {
   const before = random() * 1e5;
   return difference(before + random() * 10, before);

@@ -1,4 +1,4 @@
-/** The same windows in Prometheus and VictoriaMetrics: their bytes, and the time of `increase()`. */
+/** Benchmark of Prometheus and VictoriaMetrics with the same data: bytes, and time of `increase()`. */
 
 import type { Series } from "@service/core";
 import { quantity } from "@service/core/sum";
@@ -6,19 +6,19 @@ import type { Row } from "./row.ts";
 import { bucketsOf, dayWindow, samplesOf, START_TS, WINDOW_S } from "./storage_data.ts";
 import { command } from "../command.ts";
 
-/** Hours of data: a peer that reads text takes minutes for a day. */
+/** Hours of data: reading a day as text takes minutes. */
 const HOURS = 3;
 const WINDOWS = HOURS * 3_600 / WINDOW_S;
 const QUERIES = 9;
 
-/** What a scraper would have seen: cumulative values, one for each window. */
+/** Cumulative values of each series as a scraper reads them, one per window. */
 type Scraped = Map<string, Float64Array>;
 
-/** Figures of the peers that are installed. */
+/** Figures of the installed ones of the two programs. */
 export async function benchStoragePeers(directory: string): Promise<Row[]> {
   if (!Deno.env.get("SERVICE_BENCH_PEERS")) {
     console.log(
-      "skipped the storage's peers: they take a minute; set SERVICE_BENCH_PEERS to run them",
+      "skipped Prometheus and VictoriaMetrics: set SERVICE_BENCH_PEERS=1 to run them (a minute)",
     );
     return [];
   }
@@ -60,13 +60,13 @@ function scrape(): { scraped: Scraped; samples: number } {
   return { scraped, samples };
 }
 
-/** Names with labels, as a page of Prometheus has them, and how much they grew. */
+/** Increase of each Prometheus series of `series`, by its name with labels. */
 function* numbersOf(series: Series): Generator<[string, number]> {
   const { name } = series;
   const tags = Object.entries(series.tags).map(([key, value]) =>
     `${key.replace(".", "_")}="${value}"`
   );
-  // The name once more: `increase()` drops it, and then series would be alike.
+  // The name again as a label: `increase()` drops the name, and series would become equal.
   const labelled = (suffix: string, ...more: string[]) =>
     `${name}${suffix}{${[...tags, `metric="${name}${suffix}"`, ...more].join()}}`;
   switch (series.type) {
@@ -99,7 +99,7 @@ async function victoria(path: string, scraped: Scraped, samples: number): Promis
   ]);
   const url = `http://${address}`;
   try {
-    await answers(`${url}/health`);
+    await waitForAnswer(`${url}/health`);
     const timestamps = times().map((ts) => ts * 1_000);
     for (const [name, values] of scraped) {
       const metric = Object.fromEntries(
@@ -118,7 +118,7 @@ async function victoria(path: string, scraped: Scraped, samples: number): Promis
     }
     await (await fetch(`${url}/internal/force_flush`)).body?.cancel();
     const query = await queryRow("VictoriaMetrics", url, scraped.size);
-    // It writes to disk what it has in memory when it ends.
+    // VictoriaMetrics writes its memory to disk when it stops.
     await server.stop();
     return [bytesRow("VictoriaMetrics", bytesUnder(path), samples), query];
   } finally {
@@ -151,7 +151,7 @@ async function prometheus(path: string, scraped: Scraped, samples: number): Prom
     `--web.listen-address=${address}`,
   ]);
   const url = `http://${address}`;
-  await answers(`${url}/-/ready`);
+  await waitForAnswer(`${url}/-/ready`);
   return [bytesRow("Prometheus", bytes, samples), await queryRow("Prometheus", url, scraped.size)];
 }
 
@@ -161,7 +161,7 @@ function times(): number[] {
 
 function bytesRow(peer: string, bytes: number, samples: number): Row {
   return {
-    what: `${peer}: stored, the same ${HOURS} h`,
+    what: `${peer}, stored bytes, ${HOURS} h`,
     figure: bytes / samples,
     unit: "B/sample",
   };
@@ -170,7 +170,7 @@ function bytesRow(peer: string, bytes: number, samples: number): Row {
 async function queryRow(peer: string, url: string, series: number): Promise<Row> {
   const query = `increase({__name__=~".+"}[${HOURS}h])`;
   const took: number[] = [];
-  let found = 0;
+  let answered = 0;
   for (let i = 0; i < QUERIES; i++) {
     const begun = performance.now();
     const response = await fetch(`${url}/api/v1/query`, {
@@ -180,15 +180,15 @@ async function queryRow(peer: string, url: string, series: number): Promise<Row>
     const text = await response.text();
     if (!response.ok) throw new Error(`${peer} answers: ${text.slice(0, 500)}`);
     const { data } = JSON.parse(text);
-    found = data.result.length;
+    answered = data.result.length;
     took.push(performance.now() - begun);
   }
-  const what = `${peer}: increase() of ${HOURS} h, ${found} of ${series} series, p50`;
+  const what = `${peer}, increase() over ${HOURS} h, ${answered} of ${series} series, p50`;
   return { what, figure: took.sort((a, b) => a - b)[QUERIES >> 1]!, unit: "ms" };
 }
 
 interface Server extends AsyncDisposable {
-  /** Ends it as it wants to be ended. */
+  /** Ends the server with SIGTERM, so that it writes its data. */
   stop: () => Promise<void>;
 }
 
@@ -216,7 +216,7 @@ function freePort(): number {
   return listener.addr.port;
 }
 
-async function answers(url: string): Promise<void> {
+async function waitForAnswer(url: string): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     const response = await fetch(url).catch(() => undefined);
     await response?.body?.cancel();

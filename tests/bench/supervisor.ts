@@ -1,4 +1,4 @@
-/** What the supervisor costs what passes through it, and the start of the command. */
+/** Benchmark of the native supervisor: console throughput, and time added to a command. */
 
 import { readLocal, startRun, watcherOf } from "../stack.ts";
 import { medianMs, type Row } from "./row.ts";
@@ -16,14 +16,14 @@ export async function benchSupervisor(directory: string): Promise<Row[]> {
     ...await throughput("yes", `head -c ${BYTES}`),
     ...await throughput(`head -c ${BYTES} /dev/zero`, "cat"),
     {
-      what: "start of `true` under the supervisor alone",
+      what: "supervisor without a watcher, time added to `true`",
       figure: supervised - bare,
       unit: "ms",
       target: { atMost: 5 },
-      beside: { what: "`true` alone", figure: bare },
+      comparison: { what: "`true` alone", figure: bare },
     },
     {
-      what: "end of a run whose watcher was killed",
+      what: "run with a killed watcher, time to end",
       figure: await endWithoutWatcher(directory),
       unit: "ms",
       target: { atMost: 1_000 },
@@ -31,7 +31,7 @@ export async function benchSupervisor(directory: string): Promise<Row[]> {
   ];
 }
 
-/** Milliseconds from the end of the workload to that of the run. */
+/** Milliseconds from the end of the workload to the end of the run. */
 async function endWithoutWatcher(directory: string): Promise<number> {
   await using run = startRun(["sleep", "1000"], { directory });
   const { context } = await readLocal(run);
@@ -46,7 +46,7 @@ function start(...words: string[]) {
   return () => command(words, { stdout: "null", stderr: "null" }).output();
 }
 
-/** The two in turns, so that what else the machine does slows both. */
+/** Rates with and without the supervisor, measured in turn: other load slows both alike. */
 async function throughput(writer: string, reader: string): Promise<Row[]> {
   const bare: number[] = [];
   const pumped: number[] = [];
@@ -54,20 +54,20 @@ async function throughput(writer: string, reader: string): Promise<Row[]> {
     bare.push(await rate(`${writer} | ${reader}`));
     pumped.push(await rate(`${SUPERVISOR} -- ${writer} | ${reader}`));
   }
-  const what = `console through the supervisor: ${writer} | ${reader}`;
+  const what = `supervisor, console, ${writer} | ${reader}`;
   const figure = median(pumped);
-  const peer = median(bare);
+  const bareRate = median(bare);
   return [
     {
       what,
       figure,
       unit: "GB/s",
       target: { atLeast: 1 },
-      beside: { what: "a bare pipe", figure: peer },
+      comparison: { what: "a bare pipe", figure: bareRate },
     },
     {
-      what: `${what}, of the bare pipe's rate`,
-      figure: figure / peer,
+      what: `${what}, relative to a bare pipe`,
+      figure: figure / bareRate,
       unit: "",
       target: { atLeast: 0.9 },
     },
