@@ -1,10 +1,26 @@
-/** What the launcher tells the watcher, which is a process of its own. */
+/** The plan of a run: the launcher makes it and hands it to the watcher, another process. */
 
 import type { ListenerOptions } from "./serve/listener.ts";
 import type { Target } from "./engines/targets.ts";
 
-/** The workload inherits it, and so does all it starts: by it a process is known to belong to it. */
-export const INSTANCE_VARIABLE = "SERVICE_INSTANCE_ID";
+/** One run, before its workload has started. */
+export interface Plan {
+  id: string;
+  start_ns: bigint;
+  /** The workload's command line as it is published. */
+  commandLine: string;
+  /** From `--tag`. */
+  tags: Record<string, string>;
+  /** Messages to the user, one for each change of the command. */
+  changes: string[];
+  /** The Prometheus endpoints to read. */
+  targets: Target[];
+  /** The reason for each kind of measurement that is not captured. */
+  missing: Record<string, string>;
+  /** How CUDA processes are captured; absent where there is no native part to do it. */
+  cuda?: CudaPlan;
+  listen: ListenerOptions;
+}
 
 /** How the workload's CUDA processes are captured. */
 export interface CudaPlan {
@@ -12,37 +28,21 @@ export interface CudaPlan {
   library: string;
   /** Variables for the workload. */
   environment: Record<string, string>;
-  /** Where its processes leave what they measure. */
+  /** Directories for the segments of its processes. */
   directories: string[];
-  /** Another tool that the user has named to the driver, and that ours loads. */
+  /** Path of another tool that the user has named to the driver; our library loads it. */
   next?: string;
 }
+
+/** Variable of the workload's environment. All its processes inherit it, and are recognised by it. */
+export const INSTANCE_VARIABLE = "SERVICE_INSTANCE_ID";
 
 /** A fresh instance id: twelve random hex digits. */
 export function newInstanceId(): string {
   return crypto.getRandomValues(new Uint8Array(6)).toHex();
 }
 
-/** One run, before its workload has started. */
-export interface Plan {
-  id: string;
-  start_ns: bigint;
-  /** As it is published. */
-  commandLine: string;
-  /** From `--tag`. */
-  tags: Record<string, string>;
-  /** What was changed in the command, in words. */
-  changes: string[];
-  /** The Prometheus endpoints to read. */
-  targets: Target[];
-  /** What is not captured, and why. */
-  missing: Record<string, string>;
-  /** How CUDA processes are captured; absent where there is no native part to do it. */
-  cuda?: CudaPlan;
-  listen: ListenerOptions;
-}
-
-/** A plan as one word of a command line. */
+/** The plan as one word of a command line. */
 export function writePlan(plan: Plan): string {
   return JSON.stringify({ ...plan, start_ns: String(plan.start_ns) });
 }

@@ -1,3 +1,5 @@
+/** Instance ids are fresh. */
+
 import assert from "node:assert/strict";
 import { newInstanceId } from "./plan.ts";
 

@@ -4,23 +4,23 @@
 export interface Clocks {
   /** Milliseconds since the epoch; may be set forward and back. */
   wall(): number;
-  /** Milliseconds since whenever; only ever goes on. */
+  /** Milliseconds since any moment; never goes back. */
   steady(): number;
 }
 
 const machine: Clocks = { wall: Date.now, steady: () => performance.now() };
 
 /**
- * Epoch nanoseconds now: the wall clock, but where it is set back, time goes on from where it was.
- * So windows never overlap and never wait for the wall clock to catch up.
+ * Epoch nanoseconds now: the wall clock, but when it is set back, time continues from where it was.
+ * So windows never overlap, and never wait for the wall clock to catch up.
  */
 export function createClock({ wall, steady }: Clocks = machine): () => bigint {
   let last_ms = wall();
-  let at_ms = steady();
+  let steady_ms = steady();
   return () => {
     const now_ms = steady();
-    last_ms = Math.max(wall(), last_ms + (now_ms - at_ms));
-    at_ms = now_ms;
+    last_ms = Math.max(wall(), last_ms + (now_ms - steady_ms));
+    steady_ms = now_ms;
     return BigInt(Math.floor(last_ms)) * 1_000_000n;
   };
 }

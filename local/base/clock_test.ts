@@ -1,3 +1,5 @@
+/** The clock goes on when the wall clock is set back. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createClock } from "./clock.ts";

@@ -1,3 +1,5 @@
+/** Directories follow the environment. */
+
 import assert from "node:assert/strict";
 import { stateDirectory } from "./directories.ts";
 

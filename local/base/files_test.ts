@@ -1,3 +1,5 @@
+/** Files are written whole, old ones removed, and directories checked. */
+
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { makePrivateDirectory, removeOldest, writeWhole } from "./files.ts";

@@ -1,3 +1,5 @@
+/** A guarded process keeps its address, its connections and its life. */
+
 import assert from "node:assert/strict";
 import { guardProcess } from "./guard.ts";
 

@@ -1,6 +1,6 @@
-/** Gzip of text, with the platform's own streams. */
+/** Gzip of text. */
 
-/** `text`, compressed. */
+/** The compressed bytes of `text`. */
 export function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
   return through(text, new CompressionStream("gzip"));
 }
@@ -8,7 +8,7 @@ export function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
 /**
  * The text that {@linkcode gzip} compressed.
  *
- * @throws {TypeError} If `bytes` are not whole gzip.
+ * @throws {TypeError} If `bytes` are no gzip, or are cut short.
  */
 export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new TextDecoder().decode(await through(bytes, new DecompressionStream("gzip")));

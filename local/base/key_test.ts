@@ -1,3 +1,5 @@
+/** The key of an endpoint is read from each of its sources. */
+
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { readKey } from "./key.ts";

@@ -1,20 +1,20 @@
-/** Files under `/proc`, read without waiting: the kernel makes them from memory. */
+/** Files under `/proc`, read synchronously: the kernel makes them from memory. */
 
 import { readText } from "./files.ts";
 
-/** Reads what is under one folder. What is not there, not allowed or just gone is `null`. */
+/** Files under one folder; `null` for those that are missing, not allowed or just gone. */
 export interface ProcFiles {
   /** The text of a file. */
   text(path: string): string | null;
   /** The names in a folder. */
   names(path: string): string[] | null;
-  /** Where a link leads. */
+  /** The target of a link. */
   link(path: string): string | null;
-  /** The size that a file or folder states. */
+  /** The size of a file or folder, as it says. */
   size(path: string): number | null;
 }
 
-/** Longer texts are cut: a command line may have megabytes, and nothing measured is that long. */
+/** Longer texts are cut: only a command line may be longer than this. */
 const BUFFER_BYTES = 256 * 1024;
 
 /** The files under `root`, read into one buffer that all reads share. */
@@ -29,7 +29,7 @@ export function createProcFiles(root = "/proc"): ProcFiles {
     do {
       length += more;
       more = file.readSync(buffer.subarray(length));
-      // A read gives whole records, not all that fit: only one that gives nothing is the end.
+      // One read gives complete records, not all that fit: the end is a read that gives nothing.
     } while (more);
     return decoder.decode(buffer.subarray(0, length));
   }
@@ -43,15 +43,15 @@ export function createProcFiles(root = "/proc"): ProcFiles {
 }
 
 /**
- * How many processes of this machine were ended for want of memory since it started, those that only
- * reached the limit of their container included; `null` where the kernel does not say.
+ * Processes that the out-of-memory killer has ended since the machine started, those that reached the
+ * limit of their container among them; `null` where the kernel has no count.
  */
 export function oomKills(proc = "/proc"): number | null {
   const count = /^oom_kill (\d+)$/m.exec(readText(`${proc}/vmstat`) ?? "")?.[1];
   return count === undefined ? null : Number(count);
 }
 
-/** Everything here may vanish while it is read, and each kernel and file says so in its own way. */
+/** Everything here may vanish while it is read, and the errors for that differ by kernel and file. */
 function orNull<T>(read: () => T): T | null {
   try {
     return read();

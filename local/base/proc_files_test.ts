@@ -1,3 +1,5 @@
+/** Counts of the kernel are read from their files. */
+
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { oomKills } from "./proc_files.ts";

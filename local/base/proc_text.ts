@@ -1,6 +1,6 @@
-/** What the texts under `/proc` say. A field that is not there is `null`, and so is a text that is no such text. */
+/** Readers of the texts under `/proc`: a missing field is `null`, and so is a text in another form. */
 
-/** `/proc/<pid>/stat`: who a process is and what processor time it has had. */
+/** `/proc/<pid>/stat`: the identity of a process and its processor time. */
 export interface ProcessStat {
   pid: number;
   /** The program's short name: any bytes, spaces, parentheses and newlines included. */
@@ -22,18 +22,18 @@ export function parseStat(text: string): ProcessStat | null {
   const fields = text.slice(close + 2).split(" ");
   const [state = "", parent] = fields;
   const stat = {
-    pid: whole(text.slice(0, open).trim()),
-    parent: whole(parent),
-    user_ticks: whole(fields[11]),
-    system_ticks: whole(fields[12]),
-    threads: whole(fields[17]),
-    start_ticks: whole(fields[19]),
+    pid: integer(text.slice(0, open).trim()),
+    parent: integer(parent),
+    user_ticks: integer(fields[11]),
+    system_ticks: integer(fields[12]),
+    threads: integer(fields[17]),
+    start_ticks: integer(fields[19]),
   };
   if (!/^[A-Za-z]$/.test(state) || !complete(stat)) return null;
   return { ...stat, state, comm: text.slice(open + 1, close) };
 }
 
-/** Whether only the exit code is left of a process. A first thread may end before the others do. */
+/** Whether a process has ended but for its exit code. Its first thread may end before the others. */
 export function hasEnded({ state, threads }: ProcessStat): boolean {
   return /[Xx]/.test(state) || (state === "Z" && threads <= 1);
 }
@@ -52,9 +52,9 @@ export function parseStatus(text: string): ProcessStatus {
   return {
     resident_bytes: bytes(field(text, "VmRSS")),
     virtual_bytes: bytes(field(text, "VmSize")),
-    threads: whole(field(text, "Threads")),
-    voluntary_switches: whole(field(text, "voluntary_ctxt_switches")),
-    involuntary_switches: whole(field(text, "nonvoluntary_ctxt_switches")),
+    threads: integer(field(text, "Threads")),
+    voluntary_switches: integer(field(text, "voluntary_ctxt_switches")),
+    involuntary_switches: integer(field(text, "nonvoluntary_ctxt_switches")),
   };
 }
 
@@ -69,10 +69,10 @@ export interface ProcessIo {
 /** Reads `/proc/<pid>/io`. */
 export function parseIo(text: string): ProcessIo {
   return {
-    read_bytes: whole(field(text, "rchar")),
-    write_bytes: whole(field(text, "wchar")),
-    storage_read_bytes: whole(field(text, "read_bytes")),
-    storage_write_bytes: whole(field(text, "write_bytes")),
+    read_bytes: integer(field(text, "rchar")),
+    write_bytes: integer(field(text, "wchar")),
+    storage_read_bytes: integer(field(text, "read_bytes")),
+    storage_write_bytes: integer(field(text, "write_bytes")),
   };
 }
 
@@ -100,9 +100,9 @@ export interface CpuTimes {
 export function parseCpu(text: string): CpuTimes | null {
   const line = /^cpu +(.+)$/m.exec(text)?.[1];
   if (line === undefined) return null;
-  const ticks = line.trim().split(/ +/).slice(0, CPU_MODES.length).map(whole);
+  const ticks = line.trim().split(/ +/).slice(0, CPU_MODES.length).map(integer);
   const count = text.match(/^cpu\d+ /gm)?.length ?? 0;
-  return ticks.length >= 4 && allWhole(ticks) ? { ticks, count } : null;
+  return ticks.length >= 4 && allIntegers(ticks) ? { ticks, count } : null;
 }
 
 /** `/proc/meminfo`, the part that is measured. */
@@ -123,10 +123,10 @@ export function parseMeminfo(text: string): Meminfo {
   };
 }
 
-/** The kernel counts in these whatever the device's own sectors are. */
+/** Unit of the kernel's counts, whatever the device's own sectors are. */
 const SECTOR_BYTES = 512;
 
-/** What one block device has moved. */
+/** Totals of one block device. */
 export interface DiskBytes {
   device: string;
   read_bytes: number;
@@ -137,7 +137,7 @@ export interface DiskBytes {
 export function parseDiskstats(text: string): DiskBytes[] {
   const disks = text.split("\n").flatMap((line) => {
     const [, , device = "", , , read, , , , written] = line.trim().split(/\s+/);
-    const sectors = { read: whole(read), written: whole(written) };
+    const sectors = { read: integer(read), written: integer(written) };
     if (device === "" || !complete(sectors)) return [];
     return [{
       device,
@@ -158,7 +158,7 @@ function isPartition(device: string, names: ReadonlySet<string>): boolean {
   return names.has(letters) || (/\dp$/.test(letters) && names.has(letters.slice(0, -1)));
 }
 
-/** What one network interface has moved. */
+/** Totals of one network interface. */
 export interface NetworkBytes {
   interface: string;
   receive_bytes: number;
@@ -170,7 +170,7 @@ export function parseNetDev(text: string): NetworkBytes[] {
   return text.split("\n").flatMap((line) => {
     const colon = line.lastIndexOf(":");
     const fields = line.slice(colon + 1).trim().split(/\s+/);
-    const moved = { receive_bytes: whole(fields[0]), transmit_bytes: whole(fields[8]) };
+    const moved = { receive_bytes: integer(fields[0]), transmit_bytes: integer(fields[8]) };
     return colon > 0 && complete(moved)
       ? [{ interface: line.slice(0, colon).trim(), ...moved }]
       : [];
@@ -183,7 +183,7 @@ export function parseLoadavg(text: string): [number, number, number] | null {
   return match && [Number(match[1]), Number(match[2]), Number(match[3])];
 }
 
-/** One line of `/proc/pressure/*`: how long some task, or all of them, stood still for a resource. */
+/** One line of `/proc/pressure/*`: the time in which some tasks, or all of them, waited for a resource. */
 export interface Pressure {
   kind: "some" | "full";
   /** Share of the last ten seconds. */
@@ -213,22 +213,22 @@ function field(text: string, name: string): string | undefined {
   return text.slice(at + label.length, end < 0 ? undefined : end).trim();
 }
 
-function whole(text: string | undefined): number | null {
+function integer(text: string | undefined): number | null {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
 }
 
 /** Bytes of a size that the kernel writes in kibibytes. */
 function bytes(text: string | undefined): number | null {
-  const kibibytes = text?.endsWith(" kB") ? whole(text.slice(0, -3)) : null;
+  const kibibytes = text?.endsWith(" kB") ? integer(text.slice(0, -3)) : null;
   return kibibytes === null ? null : kibibytes * 1024;
 }
 
-function allWhole(values: (number | null)[]): values is number[] {
+function allIntegers(values: (number | null)[]): values is number[] {
   return values.every((value) => value !== null);
 }
 
 function complete<K extends string>(
   values: Record<K, number | null>,
 ): values is Record<K, number> {
-  return allWhole(Object.values(values));
+  return allIntegers(Object.values(values));
 }

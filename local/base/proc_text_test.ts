@@ -1,3 +1,5 @@
+/** Texts under `/proc` are read as the kernel writes them. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {

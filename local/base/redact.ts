@@ -5,7 +5,7 @@ const REDACTED = "[redacted]";
 /**
  * The command line as one string: arguments quoted as a shell needs it, secrets replaced. A secret is
  * the value of an option, variable or field whose name speaks of a key, token, password or secret,
- * what stands before the `@` of a URL, and the value of an `Authorization` header.
+ * the credentials in a URL, and the value of an `Authorization` header.
  */
 export function redact(args: readonly string[]): string {
   let option = "";
@@ -23,19 +23,19 @@ export function redact(args: readonly string[]): string {
 
 const SCRIPT_RUNNER = /(?:^|\/)(?:(?:ba|da|z|k)?sh|python[\d.]*)$/;
 
-/** What has its value in the next argument, if it has one. */
+/** An option whose value, if it has one, is the next argument. */
 const OPTION_NAME = /^--?[a-z][\w.-]*$/i;
 
-/** What is an option and not a value; narrow, as a secret may well start with a dash. */
+/** An option and not a value; narrow, since a secret may start with a dash. */
 const OPTION = /^(?:--[a-z][\w.-]*(?:=[^]*)?|-[a-z])$/i;
 
 /** Options that take all arguments up to the next option. */
 const MANY_VALUES = /^--?api[-_]?keys?$/i;
 
-/** Depth of `name=name=…` that is looked into argument-wise. */
+/** Depth to which `name=name=…` is read as nested arguments. */
 const MAX_DEPTH = 4;
 
-/** One argument: the value of a name goes to the argument's end, spaces and all. */
+/** One argument; the value of a name extends to its end, with its spaces. */
 function redactArgument(arg: string, depth = 0): string {
   const match = depth < MAX_DEPTH ? /^([\w.-]+)(=|:[ \t]*(?!\/\/))([^]*)$/.exec(arg) : null;
   if (!match) return redactText(arg);
@@ -49,7 +49,7 @@ function shellWord(arg: string): string {
   return `'${arg.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Where a secret may begin: a URL, or a name with what parts it from its value. */
+/** The places where a secret may begin: a URL, or a name with its separator. */
 const START =
   /(?<![\w.+-])(?:(?<url>[a-z][a-z\d+.-]*:\/\/)|(?<name>[\w.-]+)(?<separator>\\*["'`]?[ \t]*(?:={1,2}|:=?)[ \t]*|[ \t]+))/gi;
 
@@ -75,7 +75,7 @@ export function redactText(text: string): string {
   return out + text.slice(at);
 }
 
-/** What follows the scheme of a URL, without who logs in and the parameters of secret names. */
+/** The rest of a URL after its scheme, without credentials and the values of secret parameters. */
 function redactAddress(address: string): string {
   return address
     .replace(/^(?:[^/?#]*@|[^/@:]*:(?!\d{1,5}(?:[/?#]|$))[^@]*@)/, `${REDACTED}@`)
@@ -88,7 +88,7 @@ function redactAddress(address: string): string {
 }
 
 interface Value {
-  /** The quote that it stands in, or nothing. */
+  /** The quote around it, or the empty text. */
   open: string;
   value: string;
   close: string;
@@ -107,7 +107,7 @@ function valueAt(text: string, at: number, name: string): Value {
   if (/^["'`]/.test(open)) {
     const inside = matchAt(INSIDE[open as keyof typeof INSIDE], text, from);
     const close = text.startsWith(open, from + inside.length) ? open : "";
-    // A word goes on after the quote where nothing that ends a value follows it.
+    // The value continues after the quote unless a character follows that ends a value.
     const rest = matchAt(/(?![\s,;:)\]}&|])(?:\\.|[^\s\\])+/y, text, from + inside.length + 1);
     return { open, value: inside + (rest && close + rest), close: rest ? "" : close };
   }
@@ -136,7 +136,7 @@ function bracketed(text: string, from: number): string {
   return text.slice(from);
 }
 
-/** Without what closes the sentence or the structure that a value stands in. */
+/** The value without the punctuation that ends its sentence or encloses it. */
 function withoutClosers(value: string): string {
   return value.replace(/[)\]}"'`,;]{1,8}$/, "");
 }
@@ -154,8 +154,8 @@ function isSecret(name: string): boolean {
 }
 
 /**
- * Whether the name and what parts it from its value announce a secret. Before a bare colon only a name
- * that ends in such a word does: `KeyError: 'x'` tells of an error.
+ * Whether a name with this separator has a secret for its value. Before a bare colon only a name that
+ * ends in such a word has: `KeyError: 'x'` is an error.
  */
 function isSecretField(name: string, separator: string): boolean {
   if (/^[ \t]+$/.test(separator)) {
@@ -167,7 +167,7 @@ function isSecretField(name: string, separator: string): boolean {
   return /(?:.key|token|passw(?:or)?d|passphrase|secret|credential|authorization)s?$/i.test(name);
 }
 
-/** A number of tokens or of attention keys is no secret but a setting that matters. */
+/** Counts of tokens and of attention keys are settings, not secrets. */
 function isCount(name: string, value: string): boolean {
   return /tokens|key[-_]value|num[-_]key/i.test(name) && /^\d+(?:\.\d+)?$/.test(value);
 }

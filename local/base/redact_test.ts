@@ -1,3 +1,5 @@
+/** Secrets leave command lines and log lines; everything else stays. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { redact, redactText } from "./redact.ts";

@@ -26,8 +26,8 @@ export interface Detection {
   key?: KeySource;
   /** Messages to the user, one for each change of the command. */
   changes: string[];
-  /** Why there is no URL. */
-  why?: string;
+  /** The reason if there is no URL. */
+  reason?: string;
 }
 
 /** The environment, and the settings of the user that count. */
@@ -47,7 +47,7 @@ export function detect(command: readonly string[], options: DetectOptions = {}):
   const engine = unwrapped && ENGINES.find(({ is }) => is(unwrapped.program, unwrapped.args));
   if (!engine || unwrapped.args.some((word) => /^(?:-h|--help|--version)$/.test(word))) {
     const url = metricsPort && `http://127.0.0.1:${metricsPort}/metrics`;
-    return url ? { ...plain, url } : { ...plain, why: unwrapped ? NO_ENGINE : NOT_UNDERSTOOD };
+    return url ? { ...plain, url } : { ...plain, reason: unwrapped ? NO_ENGINE : NOT_UNDERSTOOD };
   }
   const { args, env, isVerbatim } = unwrapped;
   const { name } = engine;
@@ -64,14 +64,14 @@ export function detect(command: readonly string[], options: DetectOptions = {}):
     : engine.hidden(engineCommand) ?? hiddenInFile(engine, engineCommand, file);
   const port = metricsPort ?? setting(engine, engineCommand, "--port") ?? engine.port;
   const url = urlOf(engine, engineCommand, port);
-  const why = metricsPort
+  const reason = metricsPort
     ? undefined
     : hidden ?? (port === "0" ? NO_PORT : URL.canParse(url) ? undefined : `no address: ${url}`);
   const key = keySource(engine, engineCommand, environment);
   return {
     ...started,
     engine: name,
-    ...(why === undefined ? { url, ...(key && { key }) } : { why: `${name}: ${why}` }),
+    ...(reason === undefined ? { url, ...(key && { key }) } : { reason: `${name}: ${reason}` }),
   };
 }
 
@@ -90,7 +90,7 @@ function hiddenInFile(
   file: string | undefined,
 ): string | undefined {
   if (config === null && flag(args, "--port") === undefined) {
-    return `its port may be in ${file}, which is not understood: ${NAME_THE_PORT}`;
+    return `its port may be in ${file}, which cannot be read: ${NAME_THE_PORT}`;
   }
   return refuses && /^(?:true|yes|on|1)$/i.test(config?.[refuses] ?? "")
     ? `remove ${refuses.slice(2)} from ${file} for its metrics`

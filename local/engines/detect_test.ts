@@ -1,3 +1,5 @@
+/** Engines are detected by their commands; this is the list of commands that are understood. */
+
 import assert from "node:assert/strict";
 import { detect } from "./detect.ts";
 import { WRAPPERS } from "./wrappers.ts";
@@ -117,7 +119,7 @@ for (const [script, url] of SCRIPTS) {
   });
 }
 
-const HIDDEN: [command: string[], why: RegExp][] = [
+const HIDDEN: [command: string[], reason: RegExp][] = [
   [["bash", "-c", "llama-server -m x"], /script, which is not changed: add --metrics/],
   [["bash", "-c", "vllm serve m --disable-log-stats"], /not changed: remove --disable-log-stats/],
   [
@@ -145,11 +147,11 @@ const HIDDEN: [command: string[], why: RegExp][] = [
   [["bash"], /no engine/],
   [[""], /no engine/],
 ];
-for (const [command, why] of HIDDEN) {
-  Deno.test(`${command.join(" ")} has no endpoint, and it is said why`, () => {
+for (const [command, reason] of HIDDEN) {
+  Deno.test(`${command.join(" ")} has no endpoint, and the reason is told`, () => {
     const detection = detect(command);
     assert.equal(detection.url, undefined);
-    assert.match(detection.why!, why);
+    assert.match(detection.reason!, reason);
     assert.deepEqual(detection.command, command);
   });
 }
@@ -173,7 +175,7 @@ for (const [text, config, found] of CONFIGS) {
     const detection = detect(command, { readText: (path) => path === "c.yaml" ? config : null });
     if (typeof found === "string") {
       assert(detection.url?.endsWith(found), detection.url ?? "no URL");
-    } else assert.match(detection.why!, found);
+    } else assert.match(detection.reason!, found);
     assert.deepEqual(detection.command, command);
   });
 }

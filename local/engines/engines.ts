@@ -27,7 +27,7 @@ export interface Engine {
   needs?: string;
   /** Flag with which there are none. */
   refuses?: string;
-  /** Why this command serves no metrics, or none whose port can be told; `undefined` if it does. */
+  /** The reason why this command serves no metrics, or at no known port; `undefined` if it does. */
   hidden(command: EngineCommand): string | undefined;
 }
 

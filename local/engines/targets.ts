@@ -1,18 +1,18 @@
-/** Which Prometheus endpoints a run reads. */
+/** The Prometheus endpoints that a run reads. */
 
 import type { KeySource } from "../base/key.ts";
 import type { Detection } from "./detect.ts";
 
-/** An endpoint. */
+/** A Prometheus endpoint. */
 export interface Target {
   url: string;
-  /** Whether the workload itself is taken to serve it. */
+  /** Whether it is taken to be one of the workload's. */
   own: boolean;
-  /** Where the key is that it asks for. */
+  /** Source of the key that it asks for. */
   key?: KeySource;
 }
 
-/** The metrics that the user named, by a whole URL and by a port of this machine. */
+/** The endpoints that the user named, by a URL and by a port of this machine. */
 export interface NamedMetrics {
   metricsUrl?: string;
   metricsPort?: number;

@@ -1,3 +1,5 @@
+/** The endpoints to read follow from the flags and the engine. */
+
 import assert from "node:assert/strict";
 import { targets } from "./targets.ts";
 

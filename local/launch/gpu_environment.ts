@@ -1,10 +1,10 @@
-/** What the CUDA driver and the library that it loads into the workload find in the environment. */
+/** Environment of the workload by which the CUDA driver loads our library into it. */
 
 import { isListable, segmentDirectories, stateDirectory } from "../base/directories.ts";
 import type { CudaPlan } from "../plan.ts";
 import type { Options } from "./options.ts";
 
-/** What {@linkcode planCuda} has to know of a run. */
+/** The parts of a run that decide how CUDA is captured. */
 export interface CudaPlanOptions extends Pick<Options, "cudaGraphTrace"> {
   id: string;
   env: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface CudaPlanOptions extends Pick<Options, "cudaGraphTrace"> {
   library: string;
 }
 
-/** What a run sets so that the CUDA driver loads our library. */
+/** The capture of CUDA in a run: the variables to set, and where the measurements will be. */
 export function planCuda(options: CudaPlanOptions): CudaPlan {
   const { id, env, cudaGraphTrace, library } = options;
   const directories = segmentDirectories(id, stateDirectory(env));
@@ -26,7 +26,7 @@ export function planCuda(options: CudaPlanOptions): CudaPlan {
       CUDA_INJECTION64_PATH: library,
       SERVICE_SEGMENTS: directories.filter(isListable).join(":"),
       SERVICE_CUDA_GRAPH_TRACE: cudaGraphTrace,
-      // Also where there is none: a run within a run must not hand down its own.
+      // Set also if it is empty: a run within a run must not inherit the outer one's.
       SERVICE_CUDA_NEXT: next ?? "",
     },
   };

@@ -1,3 +1,5 @@
+/** The workload's environment makes the CUDA driver load our library. */
+
 import assert from "node:assert/strict";
 import { planCuda } from "./gpu_environment.ts";
 

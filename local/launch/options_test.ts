@@ -1,3 +1,5 @@
+/** Flags and variables become options; mistakes are explained in one line. */
+
 import assert from "node:assert/strict";
 import { helpText, LISTED, type Options, readOptions, UsageError } from "./options.ts";
 

@@ -1,3 +1,5 @@
+/** The native part is unpacked once, and only where no other user can change it. */
+
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";

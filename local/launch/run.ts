@@ -36,7 +36,7 @@ export function planRun(options: Options, { env, start_ns }: RunContext): Run {
   };
   checkListener(listen);
   const detection = detectEngine(options, env);
-  const { command, changes, why } = detection;
+  const { command, changes, reason } = detection;
   const endpoints = targets(options, detection);
   return {
     command,
@@ -48,7 +48,7 @@ export function planRun(options: Options, { env, start_ns }: RunContext): Run {
       changes,
       tags,
       targets: endpoints,
-      missing: endpoints.length === 0 && why !== undefined ? { engine_metrics: why } : {},
+      missing: endpoints.length === 0 && reason !== undefined ? { engine_metrics: reason } : {},
       listen,
     },
   };
@@ -62,12 +62,12 @@ function detectEngine(
   try {
     const detection = detect(command, { env, metricsPort, readText });
     for (const change of detection.changes) log(change);
-    const { engine, why } = detection;
-    if (engine && why && !metricsUrl) log(`no engine metrics: ${why}`);
+    const { engine, reason } = detection;
+    if (engine && reason && !metricsUrl) log(`no engine metrics: ${reason}`);
     return detection;
   } catch (error) {
-    log(`the command is run as it is: ${error}`);
-    return { command, changes: [], why: "the command could not be looked at" };
+    log(`the command is not changed: ${error}`);
+    return { command, changes: [], reason: "the command could not be examined" };
   }
 }
 

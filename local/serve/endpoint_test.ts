@@ -1,3 +1,5 @@
+/** The local endpoint answers its routes, to this machine alone. */
+
 import assert from "node:assert/strict";
 import { decode, emptyWindow, type Series, seriesKey, signals } from "@service/core";
 import { problem } from "@service/core/payload_schema";

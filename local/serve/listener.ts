@@ -1,31 +1,31 @@
-/** The socket of the local endpoint, which must never stop the workload from running. */
+/** The socket of the local endpoint. It never keeps the workload from running. */
 
 /** Where to listen. */
 export interface ListenerOptions {
   host: string;
   port: number;
-  /** Whether only this port will do: then one that is taken is a mistake. */
+  /** Whether the user named the port: then it is an error if it is taken. */
   named: boolean;
 }
 
-/** A socket that is ours, or that we wait for. */
+/** A socket, open or waited for. */
 export interface Listener {
   readonly host: string;
-  /** Where it answers, as a URL; the port asked for while another program holds it. */
+  /** The URL at which it answers, or will answer once the port is free. */
   url(): string;
   /** Starts to answer with `handler`. */
   serve(
     handler: (request: Request) => Promise<Response>,
     warn: (message: string) => void,
   ): void;
-  /** Listens no more; requests under way have a moment to end. */
+  /** Stops listening; requests under way have a moment to end. */
   close(): Promise<void>;
 }
 
-/** Where the endpoint listens unless told otherwise. */
+/** The default address of the endpoint. */
 export const DEFAULT_HOST = "127.0.0.1";
 
-/** The port of the endpoint unless told otherwise. */
+/** The default port of the endpoint. */
 export const DEFAULT_PORT = 18259;
 
 const RETRY_MS = 1_000;
@@ -34,30 +34,34 @@ const RETRY_MS = 1_000;
 const SHUTDOWN_MS = 500;
 
 /**
- * Asks whether the port can be had, before the workload starts, and does not keep it.
+ * Checks that the port can be had, and does not keep it.
  *
- * @throws {Error} If the port or a host of the user's own was named and cannot be had.
+ * @throws {Error} If the user named the port or a host, and it cannot be had.
  */
 export function checkListener(options: ListenerOptions): void {
   try {
     Deno.listen({ hostname: options.host, port: options.port }).close();
   } catch (error) {
-    refusal(options, error);
+    reasonOf(options, error);
   }
 }
 
-/** Why the port cannot be had for now; thrown where no other will do. */
-function refusal({ host, port, named }: ListenerOptions, error: unknown): string {
+/**
+ * The reason why the port cannot be had now.
+ *
+ * @throws {Error} With this reason, if the user named the port or a host.
+ */
+function reasonOf({ host, port, named }: ListenerOptions, error: unknown): string {
   const inUse = error instanceof Deno.errors.AddrInUse;
-  const why = `cannot listen on ${host}:${port}: ${inUse ? "the port is in use" : error}`;
-  if (named || (!inUse && host !== DEFAULT_HOST)) throw new Error(why, { cause: error });
-  return why;
+  const reason = `cannot listen on ${host}:${port}: ${inUse ? "the port is in use" : error}`;
+  if (named || (!inUse && host !== DEFAULT_HOST)) throw new Error(reason, { cause: error });
+  return reason;
 }
 
 /**
- * Takes the port, before the workload starts.
+ * Takes the port, or waits for it while another program holds it.
  *
- * @throws {Error} If the port or a host of the user's own was named and cannot be had.
+ * @throws {Error} If the user named the port or a host, and it cannot be had.
  */
 export function openListener(options: ListenerOptions): Listener {
   const { host, port } = options;
@@ -86,7 +90,7 @@ export function openListener(options: ListenerOptions): Listener {
   try {
     listen();
   } catch (error) {
-    waiting = refusal(options, error);
+    waiting = reasonOf(options, error);
   }
   return {
     host,

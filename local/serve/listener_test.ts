@@ -1,3 +1,5 @@
+/** The listener takes its port, waits for it, or refuses. */
+
 import assert from "node:assert/strict";
 import { openListener } from "./listener.ts";
 

@@ -1,3 +1,5 @@
+/** The sender delivers in order to a service that misbehaves. */
+
 import assert from "node:assert/strict";
 import { decode, type Upload } from "@service/core";
 import { uploadShape } from "@service/core/upload_schema";
@@ -37,7 +39,7 @@ function misbehaving(answers: (Response | "break off")[]) {
 async function senderTo(base: string, directory: string) {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
-  const spool = await Spool.open(directory, warn);
+  const spool = await Spool.open(directory, { warn });
   const sender = new Sender({ base, key: "secret", spool, warn, random: () => 0 });
   return { sender, spool, warnings };
 }
@@ -155,6 +157,6 @@ Deno.test("the end does not wait for a service that never answers, and the windo
   await sender.finish(100);
   assert.equal(spool.size, 1);
   assert.equal(published(sender).profiler_upload_pending_windows, 1);
-  assert.equal((await Spool.open(`${directory.path}/spool`, assert.fail)).size, 1);
+  assert.equal((await Spool.open(`${directory.path}/spool`, { warn: assert.fail })).size, 1);
   silent.close();
 });

@@ -25,6 +25,14 @@ export interface Spooled {
 /** Compressed bytes that one instance's spool holds before it merges windows. */
 export const SPOOL_BYTES: number = 64 * 2 ** 20;
 
+/** The limit of a spool, and how it tells of a disk that fails. */
+export interface SpoolOptions {
+  /** Tells the user; called once. */
+  warn: (message: string) => void;
+  /** Compressed bytes, {@linkcode SPOOL_BYTES} unless given. */
+  limit?: number;
+}
+
 const FILE = /^(\d+)-(\d+)\.(new|sent)\.json\.gz$/;
 
 /** The spool of one instance: oldest first, on disk, or in memory where the disk refuses. */
@@ -36,19 +44,15 @@ export class Spool {
   #diskFailed = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(directory: string, limit: number, warn: (message: string) => void) {
+  private constructor(directory: string, { limit = SPOOL_BYTES, warn }: SpoolOptions) {
     this.directory = directory;
     this.#limit = limit;
     this.#warn = warn;
   }
 
-  /** The spool kept in `directory`, with what an earlier run left there. `warn` tells of a disk that fails. */
-  static async open(
-    directory: string,
-    warn: (message: string) => void,
-    limit: number = SPOOL_BYTES,
-  ): Promise<Spool> {
-    const spool = new Spool(directory, limit, warn);
+  /** The spool in `directory`, with the windows that an earlier run left there. */
+  static async open(directory: string, options: SpoolOptions): Promise<Spool> {
+    const spool = new Spool(directory, options);
     try {
       await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
       spool.#entries = await leftovers(directory);

@@ -1,3 +1,5 @@
+/** The spool keeps windows on disk, and loses no count when it is full. */
+
 import assert from "node:assert/strict";
 import { decode, type Upload } from "@service/core";
 import { uploadShape } from "@service/core/upload_schema";
@@ -6,7 +8,7 @@ import { Spool } from "./spool.ts";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { upload } from "./testdata/upload.ts";
 
-const silent = () => assert.fail("nothing to warn of");
+const silent = { warn: () => assert.fail("nothing to warn of") };
 
 async function read(body: Uint8Array<ArrayBuffer>): Promise<Upload> {
   return uploadShape.check(decode(await gunzip(body)));
@@ -63,7 +65,7 @@ Deno.test("over its limit it merges windows never sent, and loses no count", asy
   const oneWindow = (await probe.next())!.entry.bytes;
 
   const limit = oneWindow * 8;
-  const spool = await Spool.open(`${directory.path}/spool`, silent, limit);
+  const spool = await Spool.open(`${directory.path}/spool`, { ...silent, limit });
   await spool.add(upload(0, 1, 1));
   const sent = await spool.next();
   for (let i = 1; i < 100; i++) await spool.add(upload(i, i + 1, 1));
@@ -116,7 +118,7 @@ Deno.test("where the disk takes nothing, windows are held in memory and it says 
   const warnings: string[] = [];
   const spool = await Spool.open(
     `${directory.path}/file/spool`,
-    (message) => warnings.push(message),
+    { warn: (message) => warnings.push(message) },
   );
   for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
   assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2", "2-3"], total: 3 });
@@ -127,7 +129,7 @@ Deno.test("where the disk takes nothing, windows are held in memory and it says 
 Deno.test("a window that the disk lost or mangled does not stop the others", async () => {
   await using directory = await temporaryDirectory();
   const warnings: string[] = [];
-  const spool = await Spool.open(directory.path, (message) => warnings.push(message));
+  const spool = await Spool.open(directory.path, { warn: (message) => warnings.push(message) });
   for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
   await Deno.remove(`${directory.path}/${(await files(directory.path))[0]}`);
   assert.deepEqual((await drain(spool)).spans, ["1-2", "2-3"]);

@@ -52,7 +52,7 @@ async function startSender(
   lock?: Disposable,
 ): Promise<Sender> {
   const { base, key, warn } = options;
-  return new Sender({ base, key, warn, lock, spool: await Spool.open(directory, warn) });
+  return new Sender({ base, key, warn, lock, spool: await Spool.open(directory, { warn }) });
 }
 
 /** Tells two destinations apart without telling the key. */

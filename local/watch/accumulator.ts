@@ -80,11 +80,11 @@ export class Accumulator {
 
   /** Merges the new frames of a full profile into one. */
   #limitFrames({ series }: Window): void {
-    for (const [key, theirs] of series) {
-      if (theirs.type !== "profile") continue;
-      const ours = this.total.series.get(key);
-      const known = ours?.type === "profile" ? ours.frames : new Map<string, FrameSum>();
-      if (known.size + theirs.frames.size > MAX_FRAMES) foldFrames(theirs.frames, known);
+    for (const [key, added] of series) {
+      if (added.type !== "profile") continue;
+      const kept = this.total.series.get(key);
+      const known = kept?.type === "profile" ? kept.frames : new Map<string, FrameSum>();
+      if (known.size + added.frames.size > MAX_FRAMES) foldFrames(added.frames, known);
     }
   }
 

@@ -1,3 +1,5 @@
+/** The accumulator merges windows, and stays within its limits. */
+
 import assert from "node:assert/strict";
 import { emptyWindow, type Series, seriesKey, type Window } from "@service/core";
 import { MAX_FRAMES, MAX_SERIES, OTHER_FRAME } from "@service/core/limits";

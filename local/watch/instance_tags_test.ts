@@ -1,3 +1,5 @@
+/** Tags of an instance come from flags, variables and the place. */
+
 import assert from "node:assert/strict";
 import { instanceTags } from "./instance_tags.ts";
 

@@ -1,3 +1,5 @@
+/** The last snapshots are kept, and old ones removed. */
+
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { saveSnapshot } from "./last_snapshot.ts";

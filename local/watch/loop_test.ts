@@ -1,3 +1,5 @@
+/** The loop serves, uploads and ends a run. */
+
 import assert from "node:assert/strict";
 import { decode, signals, type Upload } from "@service/core";
 import { createClock } from "../base/clock.ts";

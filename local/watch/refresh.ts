@@ -1,4 +1,4 @@
-/** Refreshes for readers of the local endpoint, who want values of now and not of the last tick. */
+/** Refreshes: a reader of the local endpoint gets values of now, not of the last tick. */
 
 import type { Sampler } from "./sampler.ts";
 import type { Ticker } from "./ticker.ts";

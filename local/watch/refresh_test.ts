@@ -1,3 +1,5 @@
+/** Readers share a refresh, and wait for none that is slow. */
+
 import assert from "node:assert/strict";
 import { createRefresh } from "./refresh.ts";
 import { Sampler } from "./sampler.ts";

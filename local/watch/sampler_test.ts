@@ -1,3 +1,5 @@
+/** The sampler cuts windows at whole seconds, and goes on when a source fails. */
+
 import assert from "node:assert/strict";
 import type { Window } from "@service/core";
 import { Sampler } from "./sampler.ts";

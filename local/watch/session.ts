@@ -33,7 +33,7 @@ export function startSession(options: SessionOptions): Session {
     watcher = watch(options, held);
     if (env.SERVICE_DEBUG === "1") log(`instance ${id}, signals at ${listener.url()}/signals`);
   } catch (error) {
-    log(`no profile, the workload runs without: ${error}`);
+    log(`no profile, the workload runs without one: ${error}`);
   }
   return {
     async finish() {

@@ -1,3 +1,5 @@
+/** The ticker does one piece of work at a time. */
+
 import assert from "node:assert/strict";
 import { Ticker } from "./ticker.ts";
 

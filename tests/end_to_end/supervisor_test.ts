@@ -270,7 +270,7 @@ test("a watcher that does not start is said in one line, and the workload runs",
   );
   assert.equal(code, 7);
   assert.equal(stdout, "out\n");
-  assert.match(stderr, /^service-run: no profile, the workload runs without: .*\n$/);
+  assert.match(stderr, /^service-run: no profile, the workload runs without one: .*\n$/);
 });
 
 Deno.test("without the native part the workload runs just so, and the payload says why", async () => {
