@@ -8,29 +8,26 @@ export interface Bounds {
   readonly counts: readonly number[];
 }
 
-/** The counts of both added bucket by bucket, in the bounds that both have. */
-export function addBounds(a: Bounds, b: Bounds): Bounds {
-  const [{ bounds, counts }, other] = inCommonBounds(a, b);
-  return { bounds, counts: counts.map((times, i) => times + other.counts[i]!) };
-}
-
-/** The counts of `a` less those of `b` bucket by bucket, in the bounds that both have. */
-export function subtractBounds(a: Bounds, b: Bounds): Bounds {
-  const [{ bounds, counts }, other] = inCommonBounds(a, b);
-  return { bounds, counts: counts.map((times, i) => times - other.counts[i]!) };
-}
-
 /**
- * Both with the same bounds. Where the bounds differ (the source changed its buckets) only those that
- * both have are kept: coarser, and every count still in a bucket that holds it.
+ * The counts of both added bucket by bucket. Where the bounds differ (the source changed its buckets)
+ * only those that both have are kept: coarser, and every count still in a bucket that holds it.
  */
-function inCommonBounds(a: Bounds, b: Bounds): [Bounds, Bounds] {
+export function addBounds(a: Bounds, b: Bounds): Bounds {
+  return combine(a, b, 1);
+}
+
+/** The counts of `a` less those of `b`, in the bounds that both have. */
+export function subtractBounds(a: Bounds, b: Bounds): Bounds {
+  return combine(a, b, -1);
+}
+
+function combine(a: Bounds, b: Bounds, sign: 1 | -1): Bounds {
   if (a.bounds.length === b.bounds.length && a.bounds.every((bound, i) => bound === b.bounds[i])) {
-    return [a, b];
+    return { bounds: a.bounds, counts: a.counts.map((times, i) => times + sign * b.counts[i]!) };
   }
   const common = new Set(b.bounds);
   const bounds = a.bounds.filter((bound) => common.has(bound));
-  return [coarsen(a, bounds), coarsen(b, bounds)];
+  return combine(coarsen(a, bounds), coarsen(b, bounds), sign);
 }
 
 function coarsen(from: Bounds, bounds: readonly number[]): Bounds {
