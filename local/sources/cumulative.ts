@@ -4,7 +4,7 @@ import { type Bounds, subtractBounds } from "@service/core/bounds";
 import { difference, type Sum } from "@service/core/sum";
 import type { HistogramIncrease } from "./recorder.ts";
 
-/** What a first reading is: an increase since zero, or only the base of the next reading's increase. */
+/** Meaning of a first reading: an increase since zero, or only the base of the next increase. */
 export type FirstReading = "increase" | "base";
 
 /** The last readings of one source (a process, the host), from which the next increases follow. */

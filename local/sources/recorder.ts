@@ -1,6 +1,6 @@
 /**
- * The recorder: gathers what the sources measure into one window a tick. What is recorded twice within
- * a tick merges by the rules of adjacent windows, so the order of the sources loses nothing.
+ * The recorder: gathers the measurements of all sources into one window a tick. Two recordings of one
+ * series or resource within a tick merge by the rules of adjacent windows.
  */
 
 import {
@@ -74,7 +74,7 @@ export class Recorder {
     });
   }
 
-  /** Adds a sight of a host, process or device, and what describes it. */
+  /** Adds a host, process or device that is seen now, with its attributes. */
   resource(kind: string, tags: Tags, attributes: Tags, first_seen_ts?: number): void {
     const last_seen_ts = tsFromNs(this.now_ns);
     const seen: Resource = {

@@ -30,7 +30,7 @@ const NUMBERS: Record<number, string> = {
   ...{ 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM" },
 };
 
-/** The entry of an end by a signal or with a status other than 0; `null` for a good end. */
+/** The entry of an exit by a signal or with a status other than 0; `null` for success. */
 export function exitEntry(
   { code, signal, oom_kills = 0 }: ExitStatus,
   lastLines: string,
@@ -39,11 +39,11 @@ export function exitEntry(
   const name = signal ?? NUMBERS[code - 128];
   const why = name === "SIGKILL" && oom_kills > 0 ? outOfMemory(oom_kills) : name && SIGNALS[name];
   const meaning = why ? ` (${why})` : "";
-  const what = signal !== null
+  const ending = signal !== null
     ? `was ended by ${signal}${meaning}`
     : `exited with status ${code}${name ? `: ${name}${meaning}` : ""}`;
   const tags: Tags = signal !== null ? { "exit.signal": signal } : { "exit.code": String(code) };
-  return { level: "error", message: `The command ${what}`, exception: lastLines, tags };
+  return { level: "error", message: `The command ${ending}`, exception: lastLines, tags };
 }
 
 function outOfMemory(kills: number): string {

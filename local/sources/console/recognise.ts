@@ -26,6 +26,6 @@ export function openBlock(text: string, record: LogRecord | null): Block | undef
   }
   if (!record) return openNative(text) ?? openAnnouncedStack(text);
   if (record.level !== "other") return openRecord(record, record.level);
-  // A record that states a level, such as information, is no error whatever its words are.
+  // A record of a level below warning is no error, even if its words look like one.
   return record.key === "" ? openNative(record.message) : undefined;
 }

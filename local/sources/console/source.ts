@@ -22,7 +22,7 @@ const SHORT_PAUSE_MS = 5;
 /** Bytes of one reading that are much: the supervisor's ring holds a mebibyte. */
 const MUCH_BYTES = 65_536;
 
-/** What the source needs besides the bytes. */
+/** The clock, and the count of processes that ran out of memory. */
 export interface ConsoleSourceOptions {
   now_ns: () => bigint;
   /** Processes of this machine that ran out of memory so far, or `null` where that is not known. */

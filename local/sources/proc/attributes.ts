@@ -1,4 +1,4 @@
-/** What a process is: its command line, executable and runtime. */
+/** Attributes of a process: its command line, executable and runtime. */
 
 import type { Tags } from "@service/core";
 import type { ProcFiles } from "../../base/proc_files.ts";
@@ -18,7 +18,7 @@ export function processAttributes(
   };
 }
 
-/** The language runtime that an executable is, told by its name; the version where the name has it. */
+/** The language runtime of an executable, by its name; the version where the name has one. */
 export function runtime(executable: string): Tags {
   const name = executable.replace(/ \(deleted\)$/, "").split("/").at(-1) ?? "";
   const match = /^(python|pypy|node|deno|bun|ruby|perl|php|java|julia|lua)(\d+(?:\.\d+)+)?t?$/

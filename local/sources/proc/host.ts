@@ -15,7 +15,7 @@ import { CumulativeReadings } from "../cumulative.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Source } from "../source.ts";
 
-/** What the source of the host needs. */
+/** The profiler's version, and the folder of the kernel's files. */
 export interface HostSourceOptions {
   /** Published among the attributes of the host. */
   profilerVersion: string;

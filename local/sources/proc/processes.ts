@@ -95,7 +95,7 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
   };
 }
 
-/** What one sample reads of each process, so that many processes cost little more than a few. */
+/** Limits of one sample's readings, so that many processes cost little more than a few. */
 interface Load {
   maxThreads: number;
   /** Usage is read on every such sample of a process. */

@@ -21,7 +21,7 @@ export interface ProcessReading {
   threads: Map<string, ProcessStatus> | null;
 }
 
-/** What to read of a process. */
+/** Extent of a reading. */
 export interface ReadProcessOptions {
   /** Reads more than `stat`: memory, I/O, and cheap readings of threads and descriptors. */
   usage: boolean;

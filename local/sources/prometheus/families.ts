@@ -19,7 +19,7 @@ import {
 import type { Pace } from "../pacing.ts";
 import type { Recorder } from "../recorder.ts";
 
-/** The target, and the instance that it belongs to. */
+/** The target, and the start of its instance. */
 export interface FamilyReadingsOptions {
   /** Tags added to every series: they tell the target apart where there are several, else none. */
   tags: Tags;
@@ -85,7 +85,7 @@ export class FamilyReadings {
     return refused;
   }
 
-  /** What a first reading is, given when its counting started; `undefined` where that is not known. */
+  /** The meaning of a first reading whose counting started then; `undefined` where the start is unknown. */
   #firstReadingSince(started_seconds: number | undefined): FirstReading | undefined {
     if (started_seconds === undefined || !Number.isFinite(started_seconds)) return undefined;
     const earliest = this.#options.start_seconds - CLOCK_SLACK_SECONDS;
@@ -139,9 +139,9 @@ export class FamilyReadings {
     if (now === null) return false;
     const last = this.#lastReading(family, series);
     const base = this.#firstReading(series) === "increase" ? undefined : now;
-    const gain = distributionSince(last.distribution ?? base, now);
+    const increase = distributionSince(last.distribution ?? base, now);
     last.distribution = now;
-    recorder.histogram(family.name, last.tags, gain);
+    recorder.histogram(family.name, last.tags, increase);
     return true;
   }
 
