@@ -46,7 +46,7 @@ testOnFile("a project moves with all that it has, and goes on there", async (ser
   assert.equal(work(await read(mover, query)), 4);
   const [, listed] = await listProjects(databases, 1n);
   assert.equal(listed!.database, folder.url);
-  assert.equal(listed!.instances, 1n);
+  assert.equal(listed!.instances, 1);
 
   await moveProject(databases, { project: "mover", to: BESIDE });
   service.service.keys.forget();
