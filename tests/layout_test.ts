@@ -92,6 +92,14 @@ Deno.test("one file opens native code", () => {
   assert.deepEqual(opening.map(({ path }) => path), ["local/base/native.ts"]);
 });
 
+Deno.test("in local the entries alone read and change the environment, and end the process", () => {
+  const entries = ["local/main.ts", "local/watcher.ts"];
+  const found = FILES.filter(({ path, text }) =>
+    path.startsWith("local/") && /\bDeno\.(env|exit)\b/.test(text)
+  );
+  assert.deepEqual(found.map(({ path }) => path).sort(), entries);
+});
+
 Deno.test("core asks no clock, no random numbers and no platform", () => {
   for (const { path, text } of FILES.filter(({ path }) => path.startsWith("core/"))) {
     assert.doesNotMatch(

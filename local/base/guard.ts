@@ -4,7 +4,7 @@ import { log } from "./log.ts";
 
 const LOOPBACK = "localhost,127.0.0.1,::1";
 
-/** The parts of a process that are guarded: `Deno.env` and `globalThis`. */
+/** The parts of a process that are guarded: its environment and its global events. */
 export interface GuardedProcess {
   env: Pick<Deno.Env, "get" | "set" | "delete">;
   events: EventTarget;

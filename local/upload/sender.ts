@@ -3,16 +3,13 @@
 import { decode, emptyWindow, type Upload } from "@service/core";
 import { uploadShape } from "@service/core/upload_schema";
 import { gunzip } from "../base/gzip.ts";
-import { errorText } from "../base/log.ts";
 import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
+import { type Outcome, postWindow, type Service } from "./post.ts";
 import type { Spool, Spooled } from "./spool.ts";
 
 /** Where to send, and from which spool. */
-export interface SenderOptions {
-  /** Base URL of the service. */
-  base: string;
-  key: string;
+export interface SenderOptions extends Service {
   spool: Spool;
   /** Keeps other processes off the spool until the sender has finished. */
   lock?: Disposable;
@@ -24,8 +21,6 @@ export interface SenderOptions {
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-const LONGEST_RETRY_AFTER_MS = 3_600_000;
-const ANSWER_TIMEOUT_MS = 30_000;
 const NO_TAGS = {};
 
 /** Sends windows from its creation until it is finished, and counts failures and rejected windows. */
@@ -92,7 +87,10 @@ export class Sender implements Source {
         await this.#waitForWindow();
         continue;
       }
-      const outcome = await post(this.#options, next.body, this.#stop.signal);
+      const outcome = await postWindow(next.body, {
+        service: this.#options,
+        stop: this.#stop.signal,
+      });
       if (this.#stop.signal.aborted) return;
       if (outcome.kind === "failed") {
         this.#failures++;
@@ -147,58 +145,6 @@ export class Sender implements Source {
       };
     });
   }
-}
-
-/** The outcome of one attempt to send a window. */
-interface Outcome {
-  kind: "stored" | "rejected" | "unauthorized" | "failed";
-  /** The service's answer, or why there was none. */
-  text: string;
-  /** Whether the service has another window for this span. */
-  conflict?: boolean;
-  retryAfter_ms?: number;
-}
-
-async function post(
-  { base, key }: SenderOptions,
-  body: Uint8Array<ArrayBuffer>,
-  stop: AbortSignal,
-): Promise<Outcome> {
-  const url = `${base.replace(/\/+$/, "")}/api/v1/ingest`;
-  const attempt = new AbortController();
-  const abort = () => attempt.abort(new Error("no answer in time"));
-  const timer = setTimeout(abort, ANSWER_TIMEOUT_MS);
-  stop.addEventListener("abort", abort);
-  try {
-    const response = await fetch(url, {
-      method: "POST",
-      body,
-      headers: { "x-api-key": key, "content-type": "application/json", "content-encoding": "gzip" },
-      redirect: "manual",
-      signal: attempt.signal,
-    });
-    const text = `${response.status} ${(await response.text()).slice(0, 4_096)}`;
-    const { status } = response;
-    if (response.ok) return { kind: "stored", text };
-    if (status === 401 || status === 403) return { kind: "unauthorized", text };
-    if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
-      return { kind: "rejected", text, conflict: status === 409 };
-    }
-    return { kind: "failed", text, retryAfter_ms: retryAfter(response.headers) };
-  } catch (error) {
-    return { kind: "failed", text: errorText(error) };
-  } finally {
-    clearTimeout(timer);
-    stop.removeEventListener("abort", abort);
-  }
-}
-
-/** The pause that the service asks for: seconds or an HTTP date. */
-function retryAfter(headers: Headers): number | undefined {
-  const text = headers.get("retry-after");
-  if (text === null) return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }
 
 /**

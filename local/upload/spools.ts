@@ -3,14 +3,12 @@
 import type { Upload } from "@service/core";
 import { writeWhole } from "../base/files.ts";
 import type { Source } from "../sources/source.ts";
+import type { Service } from "./post.ts";
 import { Sender } from "./sender.ts";
 import { Spool } from "./spool.ts";
 
 /** The destination of a run's upload, and its spool. */
-export interface UploadOptions {
-  /** Base URL of the service. */
-  base: string;
-  key: string;
+export interface UploadOptions extends Service {
   /** Directory of all spools: `$XDG_STATE_HOME/service/spool`. */
   spools: string;
   instance_id: string;
