@@ -67,7 +67,7 @@ void reap(struct supervisor *s) {
             s->watcher = -1;
             if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
                 terminal_log(&s->streams.terminal,
-                             "no profile, the workload runs without: the watcher exited with %d",
+                             "no profile, the workload runs without one: the watcher exited with %d",
                              WEXITSTATUS(status));
         } else if (pid == s->workload.pid) {
             end(s, status);

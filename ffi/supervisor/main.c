@@ -58,7 +58,7 @@ static void open_watcher(struct supervisor *s, char **argv, int ring) {
     bool piped = pipe2(status, O_CLOEXEC) == 0 && pipe2(errors, O_CLOEXEC) == 0;
     if (piped) s->watcher = start_watcher(argv, status[0], errors[1], ring, &s->workload.mask);
     if (s->watcher < 0)
-        terminal_log(terminal, "no profile, the workload runs without: %s", strerror(errno));
+        terminal_log(terminal, "no profile, the workload runs without one: %s", strerror(errno));
     if (!piped) return;
     close(status[0]);
     close(errors[1]);

@@ -127,7 +127,7 @@ pid_t start_watcher(char **argv, int status, int errors, int ring, const sigset_
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(argv[0], argv);
-    dprintf(2, "service-run: no profile, the workload runs without: %s: %s\n", argv[0],
+    dprintf(2, "service-run: no profile, the workload runs without one: %s: %s\n", argv[0],
             strerror(errno));
     _exit(0);
 }
