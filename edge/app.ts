@@ -3,7 +3,7 @@
 import { Hono } from "hono";
 import { requestId } from "hono/request-id";
 import { matchedRoutes } from "hono/route";
-import { isFenced } from "./database/write_block.ts";
+import { isBlocked } from "./database/write_block.ts";
 import type { Env, RequestContext, Service } from "./http/context.ts";
 import { failure, problemResponse, refusalOf } from "./http/problem.ts";
 import { addRoutes } from "./http/route.ts";
@@ -66,7 +66,7 @@ export function createApp(service: Service, log: (entry: LogEntry) => void): Hon
 
   app.onError((error, c) => {
     const refusal = refusalOf(error);
-    if (isFenced(error)) service.keys.forget();
+    if (isBlocked(error)) service.keys.forget();
     if (refusal?.problem.status !== 503 && refusal) return problemResponse(c, refusal);
     log({ level: "error", ...request(c), stack: error.stack ?? String(error) });
     return problemResponse(c, refusal ?? failure(c));

@@ -62,7 +62,7 @@ Deno.test("before a deployment, all databases are migrated to the newest schema"
   const beside = `${folder.url}.projects/2.db`;
   {
     using db = await openDatabase({ url: beside });
-    const tables = ["changes", "moves", "windows", "instances", "keys", "projects", "schema"];
+    const tables = ["write_blocks", "windows", "instances", "keys", "projects", "schema"];
     const { rows } = await db.query("SELECT name FROM sqlite_schema WHERE type = 'table'");
     const others = rows.map(({ name }) => name as string)
       .filter((name) => !tables.includes(name) && !name.startsWith("sqlite_"));

@@ -36,6 +36,19 @@ async function version(db: Database): Promise<number> {
   return Number(rows[0]!.version ?? 0);
 }
 
+/** Why the database refuses a write to a project that is being moved, or was moved away. */
+export const WRITES_BLOCKED = "writes to the project are blocked";
+
+/** Refuse to add and change rows of a project whose writes are blocked; old ones may be removed. */
+function blockTriggers(table: string, project: string): string[] {
+  return ["INSERT", "UPDATE"].map((event) =>
+    `CREATE TRIGGER ${table}_${event}_blocked BEFORE ${event} ON ${table}
+      WHEN EXISTS (SELECT 1 FROM write_blocks
+        WHERE project = ${project} AND (until_s IS NULL OR until_s > unixepoch()))
+      BEGIN SELECT RAISE(ABORT, '${WRITES_BLOCKED}'); END`
+  );
+}
+
 /** One entry per version, each applied whole; never changed once released. */
 export const MIGRATIONS: readonly (readonly string[])[] = [
   [
@@ -46,7 +59,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       database_url TEXT,
       max_instances INTEGER,
       max_series INTEGER,
-      max_body_bytes INTEGER
+      max_body_bytes INTEGER,
+      move_token TEXT
     ) STRICT`,
     `CREATE TABLE keys (
       id INTEGER PRIMARY KEY,
@@ -117,13 +131,15 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       UNIQUE (instance, to_ns)
     ) STRICT`,
     "CREATE INDEX errors_by_age ON errors (to_ns)",
-    // Rows that change while a project moves, in order; and which move that is.
-    `CREATE TABLE changes (
-      seq INTEGER PRIMARY KEY AUTOINCREMENT,
-      project INTEGER NOT NULL,
-      name TEXT NOT NULL,
-      key TEXT NOT NULL
+    // Projects that take no writes, until then or, with NULL, for good.
+    `CREATE TABLE write_blocks (
+      project INTEGER PRIMARY KEY,
+      token TEXT NOT NULL,
+      until_s INTEGER
     ) STRICT`,
-    "CREATE TABLE moves (project INTEGER PRIMARY KEY, token TEXT NOT NULL) STRICT",
+    ...blockTriggers("instances", "NEW.project"),
+    ...["dictionaries", "windows", "errors"].flatMap((table) =>
+      blockTriggers(table, "(SELECT project FROM instances WHERE id = NEW.instance)")
+    ),
   ],
 ];

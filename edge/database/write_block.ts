@@ -1,90 +1,68 @@
-/** What a database does with writes to a project that moves away: in the database, so that every process obeys at once. */
+/** The write block: while a project is copied its database refuses to add to it, in every process. */
 
 import { LibsqlError } from "@libsql/client/web";
-import type { Database } from "./database.ts";
-import type { Table } from "./tables.ts";
+import { type Database, statement } from "./database.ts";
+import { WRITES_BLOCKED } from "./migrations.ts";
 
-const REASON = "the project is being moved";
+/** How long a block lasts after it was last renewed: a move that dies blocks no longer. */
+export const BLOCK_SECONDS = 60;
 
-/** Whether a write was refused because its project moves, or has moved away. */
-export function isFenced(error: unknown): boolean {
-  return error instanceof LibsqlError && error.message.includes(REASON);
+/** A block of the writes to one project, by one move. */
+export interface WriteBlock {
+  /** Row id of the project. */
+  project: bigint;
+  /** Names the move. */
+  token: string;
 }
 
-/** Notes in `changes` which rows of the project change from now on. */
-export async function record(db: Database, tables: Table[], project: bigint): Promise<void> {
-  await db.write(tables.flatMap((table) =>
-    EVENTS.flatMap((event) => {
-      const name = `moving_${project}_${table.name}_${event}`;
-      const versions = event === "DELETE" ? ["OLD"] : event === "INSERT" ? ["NEW"] : ["OLD", "NEW"];
-      return [
-        `DROP TRIGGER IF EXISTS ${name}`,
-        `CREATE TRIGGER ${name} AFTER ${event} ON ${table.name}
-          WHEN ${versions.map((row) => isOf(table, row, project)).join(" OR ")} BEGIN
-          ${
-          versions.map((row) =>
-            `INSERT INTO changes (project, name, key) VALUES (${project}, '${table.name}',
-              json_array(${table.key.map((column) => `${row}.${column}`)}));`
-          ).join("\n")
-        } END`,
-      ];
-    })
-  ));
+/** Whether a write was refused because its project is being moved, or was moved away. */
+export function isBlocked(error: unknown): boolean {
+  return error instanceof LibsqlError && error.message.includes(WRITES_BLOCKED);
 }
 
-/** Refuses what would add to the project's rows or change them from now on; old ones may still be removed. */
-export async function raise(db: Database, tables: Table[], project: bigint): Promise<void> {
-  await db.write(
-    tables.filter(isOwned).flatMap((table) =>
-      EVENTS.filter((event) => event !== "DELETE").flatMap((event) => {
-        const name = `fence_${project}_${table.name}_${event}`;
-        return [
-          `DROP TRIGGER IF EXISTS ${name}`,
-          `CREATE TRIGGER ${name} BEFORE ${event} ON ${table.name}
-          WHEN ${isOf(table, event === "INSERT" ? "NEW" : "OLD", project)}
-          BEGIN SELECT RAISE(ABORT, '${REASON}'); END`,
-        ];
-      })
-    ),
-  );
+/** Blocks writes for {@linkcode BLOCK_SECONDS}; takes over the block of another move. */
+export async function blockWrites(db: Database, block: WriteBlock): Promise<void> {
+  await db.write([statement(BLOCK, { ...block })]);
 }
 
-/** The condition that writes to the project of a row of `instances` are refused. */
-export const IS_FENCED = `EXISTS (SELECT 1 FROM sqlite_schema
-  WHERE type = 'trigger' AND name GLOB 'fence_' || instances.project || '_*')`;
-
-/** Ends what {@linkcode record} began. */
-export function stopRecording(db: Database, project: bigint): Promise<void> {
-  return drop(db, project, `moving_${project}_*`);
+/**
+ * Blocks writes for {@linkcode BLOCK_SECONDS} from now on.
+ *
+ * @throws {Error} If the block has ended, or another move has taken it over.
+ */
+export async function renewBlock(db: Database, block: WriteBlock): Promise<void> {
+  const [renewed] = await db.write([statement(RENEW, { ...block })]);
+  if (renewed!.rowsAffected === 0) throw new Error("Cannot move on: the block of writes has ended");
 }
 
-/** Ends what {@linkcode record} and {@linkcode raise} began. */
-export function lower(db: Database, project: bigint): Promise<void> {
-  return drop(db, project, `fence_${project}_*`, `moving_${project}_*`);
+/** Blocks writes for good: the project is not there any more. */
+export async function keepBlocked(db: Database, block: WriteBlock): Promise<void> {
+  await db.write([statement(KEEP, { ...block })]);
 }
 
-async function drop(db: Database, project: bigint, ...names: string[]): Promise<void> {
-  const { rows } = await db.query({
-    sql: `SELECT name FROM sqlite_schema
-      WHERE type = 'trigger' AND (${names.map(() => "name GLOB ?").join(" OR ")})`,
-    args: names,
-  });
-  await db.write([
-    ...rows.map(({ name }) => `DROP TRIGGER IF EXISTS ${name}`),
-    { sql: "DELETE FROM changes WHERE project = ?", args: [project] },
-  ]);
+/** Ends the block of a move; without a token that of whichever move. */
+export async function unblockWrites(
+  db: Database,
+  { project, token = null }: { project: bigint; token?: string | null },
+): Promise<void> {
+  await db.write([statement(UNBLOCK, { project, token })]);
 }
 
-const EVENTS = ["INSERT", "UPDATE", "DELETE"];
+/** The condition that writes to the project of a row of `instances` are blocked. */
+export const IS_BLOCKED = `EXISTS (SELECT 1 FROM write_blocks b
+  WHERE b.project = instances.project AND (until_s IS NULL OR until_s > unixepoch()))`;
 
-function isOwned({ owner }: Table): boolean {
-  return owner !== null;
-}
+/** The condition that no project of the database is being copied. */
+export const NOTHING_IS_COPIED =
+  "NOT EXISTS (SELECT 1 FROM write_blocks WHERE until_s > unixepoch())";
 
-/** Whether a row is the project's; rows of nobody count, as they may be shared. */
-function isOf({ owner }: Table, row: string, project: bigint): string {
-  if (owner === null) return "TRUE";
-  return owner === "project"
-    ? `${row}.project = ${project}`
-    : `(SELECT project FROM instances WHERE id = ${row}.instance) = ${project}`;
-}
+const BLOCK = `INSERT OR REPLACE INTO write_blocks (project, token, until_s)
+  VALUES (:project, :token, unixepoch() + ${BLOCK_SECONDS})`;
+
+const RENEW = `UPDATE write_blocks SET until_s = unixepoch() + ${BLOCK_SECONDS}
+  WHERE project = :project AND token = :token AND until_s > unixepoch()`;
+
+const KEEP = "UPDATE write_blocks SET until_s = NULL WHERE project = :project AND token = :token";
+
+const UNBLOCK = `DELETE FROM write_blocks
+  WHERE project = :project AND (:token IS NULL OR token = :token)`;

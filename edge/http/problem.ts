@@ -3,7 +3,7 @@
 import { problemAnswer } from "@service/core/http";
 import { Refusal, refuse, retryAfter } from "@service/core/problem";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { isFenced } from "../database/write_block.ts";
+import { isBlocked } from "../database/write_block.ts";
 import type { RequestContext } from "./context.ts";
 import { Unavailable } from "../database/unavailable.ts";
 
@@ -29,7 +29,7 @@ export function pathNotFound(): Refusal {
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof Unavailable) return unavailable();
-  if (!isFenced(error)) return null;
+  if (!isBlocked(error)) return null;
   const detail = "Cannot write now: the project is being moved; send the request again";
   return retryAfter(1, refuse(503, detail));
 }

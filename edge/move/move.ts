@@ -1,9 +1,18 @@
-import type { Database } from "../database/database.ts";
+/** Moving a project to another database: block its writes, copy, switch. */
+
+import { type Database, statement } from "../database/database.ts";
 import type { Databases } from "../database/databases.ts";
-import { lower, raise, record, stopRecording } from "../database/write_block.ts";
-import { findProject } from "../tenancy/projects.ts";
-import { clear, type Copy, copyAll, copyChanges, verify } from "./table_copy.ts";
 import { tablesOf } from "../database/tables.ts";
+import {
+  BLOCK_SECONDS,
+  blockWrites,
+  keepBlocked,
+  renewBlock,
+  unblockWrites,
+  type WriteBlock,
+} from "../database/write_block.ts";
+import { findProject } from "../tenancy/projects.ts";
+import { clear, copyAll, verify } from "./table_copy.ts";
 
 /** Which project goes where. */
 export interface MoveOptions {
@@ -12,103 +21,76 @@ export interface MoveOptions {
   to: string | null;
 }
 
-/** Fewer changes than this are copied while uploads wait. */
-const FEW_CHANGES = 64;
-/** Uploads wait even where changes come as fast as they are copied. */
-const MAX_ROUNDS = 1_000;
-const ATTEMPTS = 3;
-
 /**
  * Copies the project's rows to another database and switches to it; the old rows stay where they
- * are. Uploads are refused, to be sent again, from the last changes on: the database itself refuses
- * them, so that no process, however much behind, stores what would not be copied. Interrupted, it is
- * run again; with the database where the project is, it undoes what an interrupted move began.
+ * are, blocked. Uploads are refused meanwhile, to be sent again; reads go on. A move that dies blocks
+ * them no longer than {@linkcode BLOCK_SECONDS} and may be run again; a move to where the project is
+ * undoes it at once.
  *
- * @throws {RangeError} If it cannot be meant.
+ * @throws {RangeError} If the project cannot be moved there.
  */
 export async function moveProject(databases: Databases, options: MoveOptions): Promise<void> {
   const { control } = databases;
   const project = await findProject(control, options.project);
+  const { id } = project;
+  const location = { id, database_url: options.to };
+  const block = { project: id, token: crypto.randomUUID() };
+  // From here on no earlier move of the project can switch.
+  await control.write([statement(CLAIM, { ...block })]);
   using source = await databases.lease(project);
-  const target_place = { id: project.id, database_url: options.to };
-  if (databases.urlOf(project) === databases.urlOf(target_place)) {
-    return await lower(source, project.id);
+  if (databases.urlOf(project) === databases.urlOf(location)) {
+    return await unblockWrites(source, { project: id });
   }
-  using target = await databases.lease(target_place);
-  const token = await claim(source, project.id);
-  await expectFit(target, { project: project.id, token });
-  const tables = await tablesOf(source);
-  const copy = { from: source, to: target, tables, project: project.id };
-  let switching = false;
+  using target = await databases.lease(location);
+  await blockWrites(source, block);
+  let isSwitching = false;
   try {
-    await lower(target, project.id);
+    await expectFit(target, block);
+    await unblockWrites(target, { project: id });
+    const tables = await tablesOf(source);
+    const onPage = () => renewBlock(source, block);
+    const copy = { from: source, to: target, tables, project: id, onPage };
     await clear(copy);
-    await record(source, tables, project.id);
     await copyAll(copy);
-    const seq = await catchUp(copy, 0n, FEW_CHANGES);
-    await raise(source, tables, project.id);
-    await finish(copy, seq);
-    if (await tokenIn(source, project.id) !== token) {
-      throw new Error("Cannot finish the move: another one of the project has begun");
+    await verify(copy);
+    const deadline_s = await now_s(control) + BigInt(BLOCK_SECONDS);
+    await renewBlock(source, block);
+    isSwitching = true;
+    const args = { ...block, deadline_s, database_url: options.to };
+    const [switched] = await control.write([statement(SWITCH, args)]);
+    isSwitching = switched!.rowsAffected > 0;
+    if (!isSwitching) {
+      throw new Error("Cannot finish the move: it took too long, or another one has begun");
     }
-    switching = true;
-    await control.write([{
-      sql: "UPDATE projects SET database_url = ? WHERE id = ? AND database_url IS ?",
-      args: [options.to, project.id, project.database_url],
-    }]);
-    await stopRecording(source, project.id);
+    await keepBlocked(source, block);
   } catch (error) {
-    // Whether it is switched is not known where the answer was lost: then nothing may be written.
-    if (!switching) await lower(source, project.id);
+    // Where the answer to the switch was lost, the block ends by itself: it may have been done.
+    if (!isSwitching) await unblockWrites(source, block);
     throw error;
   }
 }
 
-/** Copies changes until at most so many came meanwhile; gives the last one. */
-async function catchUp(copy: Copy, seq: bigint, few: number): Promise<bigint> {
-  for (let round = 0;; round++) {
-    const copied = await copyChanges(copy, seq);
-    seq = copied.seq;
-    if (copied.count === 0 || copied.count <= few || few > 0 && round > MAX_ROUNDS) return seq;
-  }
+const CLAIM = "UPDATE projects SET move_token = :token WHERE id = :project";
+
+/** Only while the block surely lasts: it was renewed after the deadline was set, by the same clock. */
+const SWITCH = `UPDATE projects SET database_url = :database_url
+  WHERE id = :project AND move_token = :token AND unixepoch() < :deadline_s`;
+
+async function now_s(db: Database): Promise<bigint> {
+  const { rows: [row] } = await db.query("SELECT unixepoch() AS now_s");
+  return row!.now_s as bigint;
 }
 
-/** Copies the last changes and verifies all: again where old rows were removed meanwhile. */
-async function finish(copy: Copy, seq: bigint): Promise<void> {
-  for (let attempt = 1;; attempt++) {
-    seq = await catchUp(copy, seq, 0);
-    try {
-      return await verify(copy);
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
-    }
-  }
-}
-
-/** Marks the database as the source of this move. */
-async function claim(db: Database, project: bigint): Promise<string> {
-  const token = crypto.randomUUID();
-  await db.write([{ sql: "INSERT OR REPLACE INTO moves VALUES (?, ?)", args: [project, token] }]);
-  return token;
-}
-
-async function tokenIn(db: Database, project: bigint): Promise<unknown> {
-  const { rows: [row] } = await db.query({
-    sql: "SELECT token FROM moves WHERE project = ?",
-    args: [project],
-  });
-  return row?.token;
-}
-
-async function expectFit(target: Database, { project, token }: { project: bigint; token: string }) {
-  if (await tokenIn(target, project) === token) {
+/** @throws {RangeError} If the target is the source, or has instances of another project. */
+async function expectFit(target: Database, { project, token }: WriteBlock): Promise<void> {
+  const [own, others] = await target.read([
+    statement("SELECT 1 FROM write_blocks WHERE token = :token", { token }),
+    statement("SELECT 1 FROM instances WHERE project <> :project LIMIT 1", { project }),
+  ]);
+  if (own!.rows.length > 0) {
     throw new RangeError("Cannot move the project: both URLs lead to the same database");
   }
-  const { rows } = await target.query({
-    sql: "SELECT 1 FROM instances WHERE project <> ? LIMIT 1",
-    args: [project],
-  });
-  if (rows.length > 0) {
+  if (others!.rows.length > 0) {
     throw new RangeError("Cannot move the project: the database holds another project's instances");
   }
 }

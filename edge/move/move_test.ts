@@ -11,15 +11,15 @@ import {
   refused,
   send,
   startService,
+  type TestService,
   work,
 } from "../testing/api.ts";
 import { openDatabase } from "../database/database.ts";
 import { BESIDE } from "../database/databases.ts";
-import { raise } from "../database/write_block.ts";
+import { blockWrites, renewBlock } from "../database/write_block.ts";
 import { moveProject } from "./move.ts";
 import { createKey, createProject, listProjects } from "../tenancy/projects.ts";
 import { DAY_NS, purge } from "../windows/retention.ts";
-import { tablesOf } from "../database/tables.ts";
 
 const START = NOW_TS - 100;
 const UPLOADERS = 4;
@@ -69,8 +69,8 @@ testOnFile("an app that knows the old database stores nothing there", async (ser
 
   // What was left behind grows old as all does.
   await purge(service.db, service.clock.now_ns + DAY_NS);
-  const left = await service.db.read(["SELECT * FROM instances", "SELECT * FROM changes"]);
-  assert.deepEqual(left.map(({ rows }) => rows), [[], []]);
+  const left = await service.db.query("SELECT * FROM instances");
+  assert.deepEqual(left.rows, []);
 });
 
 testOnFile("a move is refused where it would mix or lose rows", async (service) => {
@@ -94,18 +94,125 @@ testOnFile("a move is refused where it would mix or lose rows", async (service) 
   await send(service, { instance_id, from: START + 10, to: START + 20 });
 });
 
+/** The project of the service's key, and an upload to it. */
+async function projectOf(service: TestService) {
+  const { databases } = service.service;
+  const { name } = (await listProjects(databases, 1n))[0]!;
+  const parts = { instance_id: newInstanceId(), from: START, to: START + 10 };
+  return { databases, name, parts, body: encodeUpload(makeUpload(parts)) };
+}
+
+testOnFile("what an interrupted move left is undone by a move to where it is", async (service) => {
+  const { databases, name, parts, body } = await projectOf(service);
+  await blockWrites(service.db, { project: 1n, token: "interrupted" });
+  await refused(await post(service, body), 503);
+  await moveProject(databases, { project: name, to: null });
+  await send(service, parts);
+});
+
+testOnFile("writes are blocked no longer than a minute after a move died", async (service) => {
+  const { parts, body } = await projectOf(service);
+  const block = { project: 1n, token: "dead" };
+  await blockWrites(service.db, block);
+  await refused(await post(service, body), 503);
+  const { rows } = await service.db.query(
+    "SELECT until_s - unixepoch() AS left_s FROM write_blocks",
+  );
+  assert.ok(rows[0]!.left_s as bigint <= 60n);
+  await service.db.write(["UPDATE write_blocks SET until_s = unixepoch()"]);
+  await send(service, parts);
+  await assert.rejects(renewBlock(service.db, block), /block of writes has ended/);
+});
+
 testOnFile(
-  "what an interrupted move left is undone by a move to where the project is",
+  "while a project is copied uploads are refused, and reads are answered",
   async (service) => {
-    const { databases } = service.service;
-    const name = (await listProjects(databases, 1n))[0]!.name;
-    await raise(service.db, await tablesOf(service.db), 1n);
-    const parts = { instance_id: newInstanceId(), from: START, to: START + 10 };
-    await refused(await post(service, encodeUpload(makeUpload(parts))), 503);
-    await moveProject(databases, { project: name, to: null });
+    using folder = temporaryFolder();
+    const { databases, name, parts } = await projectOf(service);
     await send(service, parts);
+    const { instance_id } = parts;
+    const late = encodeUpload(makeUpload({ instance_id, from: START + 10, to: START + 20 }));
+    let pages = 0;
+    const write = service.db.write;
+    service.db.write = async (statements) => {
+      const results = await write.call(service.db, statements);
+      if (!JSON.stringify(statements, bigintText).includes("SET until_s")) return results;
+      pages++;
+      await refused(await post(service, late), 503);
+      assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 1);
+      assert.equal(await purge(service.db, service.clock.now_ns + DAY_NS), true);
+      return results;
+    };
+    await moveProject(databases, { project: name, to: folder.url });
+    assert.ok(pages > 1);
+    service.db.write = write;
+    service.service.keys.forget();
+    assert.equal((await post(service, late)).status, 200);
+    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 2);
   },
 );
+
+testOnFile("a move whose block has ended fails, and uploads go on", async (service) => {
+  using folder = temporaryFolder();
+  const { databases, name, parts } = await projectOf(service);
+  await send(service, parts);
+  const { query } = service.db;
+  service.db.query = async (statement) => {
+    if (JSON.stringify(statement, bigintText).includes("id > :last")) {
+      await service.db.write(["UPDATE write_blocks SET until_s = unixepoch()"]);
+    }
+    return await query.call(service.db, statement);
+  };
+  await assert.rejects(moveProject(databases, { project: name, to: folder.url }), /has ended/);
+  service.db.query = query;
+  await send(service, { ...parts, from: START + 10, to: START + 20 });
+  await moveProject(databases, { project: name, to: folder.url });
+});
+
+testOnFile("a move that takes longer than its block does not switch", async (service) => {
+  using folder = temporaryFolder();
+  const { databases, name, parts } = await projectOf(service);
+  await send(service, parts);
+  const { query } = service.db;
+  service.db.query = async (statement) => {
+    const result = await query.call(service.db, statement);
+    const [row] = result.rows;
+    if (!row?.now_s) return result;
+    return { ...result, rows: [{ ...row, now_s: row.now_s as bigint - 61n }] };
+  };
+  await assert.rejects(moveProject(databases, { project: name, to: folder.url }), /took too long/);
+  service.db.query = query;
+  await send(service, { ...parts, from: START + 10, to: START + 20 });
+  assert.equal(
+    (await listProjects(databases, 1n))[0]!.database,
+    databases.urlOf({ id: 1n, database_url: null }),
+  );
+});
+
+testOnFile("of two moves of a project the later one wins", async (service) => {
+  using folder = temporaryFolder();
+  const { databases, name, parts } = await projectOf(service);
+  await send(service, parts);
+  const elsewhere = `file:${folder.path}/elsewhere.db`;
+  const { query } = service.db;
+  let later: Promise<void> | undefined;
+  service.db.query = async (statement) => {
+    if (!later && JSON.stringify(statement, bigintText).includes("id > :last")) {
+      later = moveProject(databases, { project: name, to: elsewhere });
+      await later;
+    }
+    return await query.call(service.db, statement);
+  };
+  await assert.rejects(moveProject(databases, { project: name, to: folder.url }), /has ended/);
+  service.db.query = query;
+  assert.equal((await listProjects(databases, 1n))[0]!.database, elsewhere);
+  service.service.keys.forget();
+  await send(service, { ...parts, from: START + 10, to: START + 20 });
+});
+
+function bigintText(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
 
 Deno.test("under load through two processes, a move of files loses no upload", async () => {
   using folder = temporaryFolder();

@@ -127,7 +127,7 @@ export const operations: readonly Operation[] = [
     method: "POST",
     path: "projects/{name}/move",
     summary: "Moves a project to another database",
-    description: "Returns when the copy is complete; uploads get 503 during the final step.",
+    description: "Returns when the copy is complete; uploads get 503 meanwhile.",
     target: PROJECT,
     fields: { to: database },
     answer: object<{ moved: boolean }>({ moved: flag }),

@@ -2,7 +2,7 @@ import { LAST_NS, SECOND_NS } from "@service/core/time";
 import type { Dictionaries } from "./dictionaries.ts";
 import { condense } from "./downsample.ts";
 import { type Database, statement } from "../database/database.ts";
-import { IS_FENCED } from "../database/write_block.ts";
+import { IS_BLOCKED } from "../database/write_block.ts";
 import { type MaintainedInstance, maintainedInstance, MAINTENANCE_COLUMNS } from "./instance.ts";
 import { lastSpanEnd, type Level, LEVELS, spanNs } from "./levels.ts";
 import { purge, retainedFrom } from "./retention.ts";
@@ -114,7 +114,7 @@ async function makeRollups(
 }
 
 const DUE = `/* find due instances */ SELECT ${MAINTENANCE_COLUMNS}
-  FROM instances WHERE due_ns <= :now_ns AND NOT ${IS_FENCED} ORDER BY due_ns LIMIT :most`;
+  FROM instances WHERE due_ns <= :now_ns AND NOT ${IS_BLOCKED} ORDER BY due_ns LIMIT :most`;
 
 /** What came meanwhile may have made it due earlier. */
 const SET_DUE = `/* set the next turn */ UPDATE instances SET due_ns = :due_ns

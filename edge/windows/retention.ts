@@ -1,5 +1,6 @@
 import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
+import { NOTHING_IS_COPIED } from "../database/write_block.ts";
 
 /** Nanoseconds in a day. */
 export const DAY_NS: bigint = 86_400n * SECOND_NS;
@@ -33,4 +34,4 @@ const PURGE = [
     (SELECT id FROM errors WHERE to_ns <= :before_ns LIMIT :rows)`,
   `DELETE FROM dictionaries WHERE instance IN (${GONE})`,
   `DELETE FROM instances WHERE id IN (${GONE})`,
-];
+].map((sql) => `${sql} AND ${NOTHING_IS_COPIED}`);
