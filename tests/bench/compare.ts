@@ -4,6 +4,7 @@
  * interval. A ratio above 1 is worse: of a rate it is before / after, else after / before.
  */
 
+import { command } from "../command.ts";
 import type { Row } from "./row.ts";
 
 const ROUNDS = 10;
@@ -30,11 +31,10 @@ async function measure(checkout: string, name: string): Promise<Row[]> {
   const main = `${directory}/main.ts`;
   await Deno.writeTextFile(main, code);
   try {
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--quiet", "--config", `${checkout}/deno.json`, main],
-      cwd: checkout,
-      stderr: "inherit",
-    }).output();
+    const { stdout } = await command(
+      [Deno.execPath(), "run", "-A", "--quiet", "--config", `${checkout}/deno.json`, main],
+      { cwd: checkout, stderr: "inherit" },
+    ).output();
     return JSON.parse(new TextDecoder().decode(stdout).trim().split("\n").at(-1)!);
   } finally {
     await Deno.remove(directory, { recursive: true });
