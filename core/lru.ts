@@ -41,6 +41,11 @@ export class Lru<K, V> {
     return this.#weight;
   }
 
+  /** All values, the least recently used first. */
+  *values(): IterableIterator<V> {
+    for (const { value } of this.#entries.values()) yield value;
+  }
+
   /** The value of a key, which is the most recently used then. */
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);

@@ -48,6 +48,7 @@ Deno.test("entries are those that were used last and fit together", () => {
           while (weight() > max) model.shift();
         }
         assert.equal(cache.size, model.length);
+        assert.deepEqual([...cache.values()], model.map(([, one]) => one));
         assert.equal(cache.weight, model.reduce((total, [, one]) => total + one, 0));
       }
       for (const [key, value] of model) assert.equal(cache.get(key), value);

@@ -1,7 +1,7 @@
 /** The segment: the measurements that one process publishes in a file, as `ffi/segment/segment.h` describes. */
 
-import type { Bins, FrameSum, Sum, Tags } from "@service/core";
-import { addSums, exact } from "@service/core/sum";
+import type { Bins, FrameSum, Tags } from "@service/core";
+import { addSums } from "@service/core/sum";
 import type { HistogramIncrease, Recorder } from "../recorder.ts";
 import { SegmentFile } from "./file.ts";
 import {
@@ -14,6 +14,7 @@ import {
   VALUE_BYTES,
 } from "./layout.ts";
 import { EXTREMES, type SegmentCell, type SegmentSeries, SegmentTables, SUM } from "./tables.ts";
+import { CellValues } from "./values.ts";
 
 /** States of the capture, by their number in the segment. */
 export const SEGMENT_STATES = ["starting", "capturing", "interrupted", "refused", "ended"] as const;
@@ -32,21 +33,15 @@ export interface SegmentRecording {
 /** Most torn generations before reading is given up until the next time. */
 const MAX_TRIES = 20;
 
-const WORD = 2 ** 32;
-
 /** An open segment. */
 export class Segment implements Disposable {
   readonly file: SegmentFile;
   readonly layout: SegmentLayout;
   readonly #tables: SegmentTables;
   #progress: SegmentProgress;
-  // Values as pairs of 32-bit words: a BigInt for each would allocate megabytes.
-  /** Values at the last recording. */
-  #last: Uint32Array = new Uint32Array(0);
-  /** Values of the last reading. */
-  #now: Uint32Array = new Uint32Array(0);
-  /** Values at the last recording of histograms, which change only with an answer. */
-  #lastOfHistograms: Uint32Array = new Uint32Array(0);
+  readonly #values = new CellValues();
+  /** Values for histograms, which change only with an answer and are recorded then. */
+  readonly #histogramValues = new CellValues();
   #histogramsDue = false;
   /** The last answer whose histograms were recorded. */
   #recordedAnswer = 0;
@@ -119,9 +114,9 @@ export class Segment implements Disposable {
       const after = readProgress(this.file.header(), this.layout);
       if (after.begun !== before.published && after.begun !== before.published + 1n) continue;
       this.#progress = before;
-      this.#now = new Uint32Array(bytes.buffer);
-      this.#last = grown(this.#last, this.#now.length);
-      this.#lastOfHistograms = grown(this.#lastOfHistograms, this.#now.length);
+      const words = new Uint32Array(bytes.buffer);
+      this.#values.update(words);
+      this.#histogramValues.update(words);
       // Histograms change only between a question and its answer.
       this.#histogramsDue = final ||
         (before.asked === before.answered && after.answered === before.answered);
@@ -137,27 +132,27 @@ export class Segment implements Disposable {
       this.#recordSeries(recorder, series, { tags: { ...series.tags, ...tags }, all });
     }
     if (this.#histogramsDue) {
-      this.#lastOfHistograms = this.#now;
+      this.#histogramValues.markRecorded();
       this.#recordedAnswer = this.#progress.answered;
     }
-    this.#last = this.#now;
+    this.#values.markRecorded();
   }
 
   #recordSeries(recorder: Recorder, series: SegmentSeries, { tags, all }: SegmentRecording): void {
     const { name, type, cells } = series;
-    const changed = cells.some(({ at }) => this.#isChanged(at * 4, type === "histogram"));
     // The first recording publishes the series, also with zero or an empty profile.
-    if (!changed && !all && this.#recorded.has(series)) return;
+    if (!all && this.#recorded.has(series) && !this.#isChanged(series)) return;
     this.#recorded.add(series);
+    const values = this.#values;
     switch (type) {
       case "gauge":
-        for (const { at } of cells) recorder.gauge(name, tags, Number(word64(this.#now, at * 4)));
+        for (const { at } of cells) recorder.gauge(name, tags, values.value(at, 0));
         break;
       case "counter":
         recorder.counter(
           name,
           tags,
-          cells.map(({ at }) => this.#increase(at * 4)).reduce(addSums, 0),
+          cells.map(({ at }) => values.increase(at, 0)).reduce(addSums, 0),
         );
         break;
       case "histogram":
@@ -168,21 +163,18 @@ export class Segment implements Disposable {
     }
   }
 
-  #isChanged(word: number, ofHistogram: boolean): boolean {
-    if (ofHistogram && !this.#histogramsDue) return false;
-    const now = this.#now;
-    const last = ofHistogram ? this.#lastOfHistograms : this.#last;
-    return now[word] !== last[word] || now[word + 1] !== last[word + 1] ||
-      now[word + 2] !== last[word + 2] || now[word + 3] !== last[word + 3];
+  #isChanged({ type, cells }: SegmentSeries): boolean {
+    if (type !== "histogram") return cells.some(({ at }) => this.#values.isChanged(at));
+    return this.#histogramsDue && cells.some(({ at }) => this.#histogramValues.isChanged(at));
   }
 
   #frames(cells: readonly SegmentCell[]): Map<string, FrameSum> {
+    const values = this.#values;
     const frames = new Map<string, FrameSum>();
     for (const { at, frame } of cells) {
-      const word = at * 4;
-      if (!this.#isChanged(word, false)) continue;
-      const value = this.#increase(word);
-      const samples = count(this.#increase(word + 2));
+      if (!values.isChanged(at)) continue;
+      const value = values.increase(at, 0);
+      const samples = values.count(at, 1);
       const same = frames.get(frame);
       if (same) {
         same.value = addSums(same.value, value);
@@ -193,68 +185,37 @@ export class Segment implements Disposable {
   }
 
   #histogramIncrease(cells: readonly SegmentCell[]): HistogramIncrease {
+    const bins: Bins = new Map();
     const increase: HistogramIncrease = {
       count: 0,
       sum: 0,
       min: null,
       max: null,
-      buckets: { bins: new Map() },
+      buckets: { bins },
     };
     if (!this.#histogramsDue) return increase;
-    const bins: Bins = new Map();
+    const values = this.#histogramValues;
     let binned = 0;
     for (const { at, bin } of cells) {
-      if (bin === EXTREMES) [increase.min, increase.max] = this.#extremes(at * 4);
-      else if (bin === SUM) {
-        increase.sum = addSums(increase.sum, this.#increase(at * 4, this.#lastOfHistograms));
-        increase.count += count(this.#increase(at * 4 + 2, this.#lastOfHistograms));
+      if (bin === EXTREMES) {
+        const [min, max] = [values.value(at, 0), values.value(at, 1)];
+        if (min <= max) [increase.min, increase.max] = [min, max];
+      } else if (bin === SUM) {
+        increase.sum = addSums(increase.sum, values.increase(at, 0));
+        increase.count += values.count(at, 1);
       } else {
-        const times = count(this.#increase(at * 4, this.#lastOfHistograms));
+        const times = values.count(at, 0);
         if (times > 0) bins.set(bin, (bins.get(bin) ?? 0) + times);
         binned += times;
       }
     }
     if (increase.count === 0) increase.min = increase.max = null;
     // Where the segment had no room for a bin, the bins are incomplete.
-    return { ...increase, buckets: binned === increase.count ? { bins } : null };
-  }
-
-  #extremes(word: number): [number | null, number | null] {
-    const least = Number(word64(this.#now, word));
-    const greatest = Number(word64(this.#now, word + 2));
-    return least > greatest ? [null, null] : [least, greatest];
-  }
-
-  /** The increase of the 64-bit number at `word` since `last`. */
-  #increase(word: number, last = this.#last): Sum {
-    const now = this.#now;
-    const high = now[word + 1]!;
-    const high_before = last[word + 1]!;
-    const low = now[word]! - last[word]!;
-    if (high < high_before || (high === high_before && low < 0)) refuseSegment("a value fell");
-    // Exact in a double up to 2^53.
-    if (high - high_before < 2 ** 20) return (high - high_before) * WORD + low;
-    return exact(word64(now, word) - word64(last, word));
+    if (binned !== increase.count) increase.buckets = null;
+    return increase;
   }
 
   [Symbol.dispose](): void {
     this.file[Symbol.dispose]();
   }
-}
-
-/** `words` with zeros added up to `length`. */
-function grown(words: Uint32Array, length: number): Uint32Array {
-  if (words.length >= length) return words;
-  const more = new Uint32Array(length);
-  more.set(words);
-  return more;
-}
-
-function word64(words: Uint32Array, word: number): bigint {
-  return BigInt(words[word + 1] ?? 0) << 32n | BigInt(words[word] ?? 0);
-}
-
-function count(increase: Sum): number {
-  if (typeof increase === "number" && Number.isSafeInteger(increase)) return increase;
-  return refuseSegment("it counts past 2^53");
 }

@@ -1,12 +1,19 @@
 /** Repeats: equal warnings and errors are counted instead of reported one by one. */
 
 import type { ErrorEntry } from "@service/core";
+import { Lru } from "@service/core/lru";
 
 /** Most distinct entries that are kept for comparison: the most recent. */
 const MAX_DISTINCT = 128;
 
 /** Most entries reported between two flushes, and most of the further ones, the newest, with the next flush. */
 const MAX_REPORTED = 100;
+
+/** Equal entries: the newest, and the number of those since the last flush. */
+interface Repeated {
+  newest: ErrorEntry;
+  count: number;
+}
 
 /**
  * Reports the first of equal entries at once. Each flush reports the newest of those that came since,
@@ -15,8 +22,12 @@ const MAX_REPORTED = 100;
  */
 export class Repeats {
   #report: (entry: ErrorEntry) => void;
-  /** The newest of each, and the number of those since the last flush; least recent first. */
-  #repeats = new Map<string, { newest: ErrorEntry; count: number }>();
+  readonly #repeats = new Lru<string, Repeated>({
+    max: MAX_DISTINCT,
+    onEvict: (repeated) => {
+      if (repeated.count > 0) this.#reportWithinLimit(counted(repeated));
+    },
+  });
   /** Entries above the limit, for the next flush. */
   #deferred: ErrorEntry[] = [];
   #reported = 0;
@@ -30,13 +41,8 @@ export class Repeats {
   add(entry: ErrorEntry): void {
     const key = identity(entry);
     const repeated = this.#repeats.get(key);
-    this.#repeats.delete(key);
-    this.#repeats.set(key, { newest: entry, count: repeated ? repeated.count + 1 : 0 });
     if (!repeated) this.#reportWithinLimit(entry);
-    if (this.#repeats.size <= MAX_DISTINCT) return;
-    const [oldest, { newest, count }] = this.#repeats.entries().next().value!;
-    this.#repeats.delete(oldest);
-    if (count > 0) this.#reportWithinLimit(counted(newest, count));
+    this.#repeats.set(key, { newest: entry, count: repeated ? repeated.count + 1 : 0 });
   }
 
   /** Reports the repeats since the last flush. */
@@ -44,7 +50,7 @@ export class Repeats {
     this.#reported = 0;
     for (const entry of this.#deferred.splice(0)) this.#report(entry);
     for (const repeated of this.#repeats.values()) {
-      if (repeated.count > 0) this.#report(counted(repeated.newest, repeated.count));
+      if (repeated.count > 0) this.#report(counted(repeated));
       repeated.count = 0;
     }
   }
@@ -56,8 +62,8 @@ export class Repeats {
   }
 }
 
-function counted(entry: ErrorEntry, count: number): ErrorEntry {
-  return count === 1 ? entry : { ...entry, tags: { ...entry.tags, count: String(count) } };
+function counted({ newest, count }: Repeated): ErrorEntry {
+  return count === 1 ? newest : { ...newest, tags: { ...newest.tags, count: String(count) } };
 }
 
 /** The key of equal entries: every number, address and time in it is a 0. */
