@@ -49,16 +49,16 @@ export interface KeptFiles {
 /** Removes the oldest files of `directory` that are more than it may keep. */
 export async function removeOldest(directory: string, kept: KeptFiles): Promise<void> {
   const { files = Infinity, bytes = Infinity, names = /^/ } = kept;
-  const found: { path: string; size: number; time_ms: number }[] = [];
+  const matching: { path: string; size: number; time_ms: number }[] = [];
   for await (const { name } of Deno.readDir(directory)) {
     if (!names.test(name)) continue;
     const path = `${directory}/${name}`;
     const { size, mtime } = await Deno.stat(path);
-    found.push({ path, size, time_ms: mtime?.getTime() ?? 0 });
+    matching.push({ path, size, time_ms: mtime?.getTime() ?? 0 });
   }
-  found.sort((a, b) => b.time_ms - a.time_ms || (a.path < b.path ? 1 : -1));
+  matching.sort((a, b) => b.time_ms - a.time_ms || (a.path < b.path ? 1 : -1));
   let total_bytes = 0;
-  for (const [i, { path, size }] of found.entries()) {
+  for (const [i, { path, size }] of matching.entries()) {
     total_bytes += size;
     if (i >= files || total_bytes > bytes) await Deno.remove(path);
   }

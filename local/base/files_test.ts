@@ -8,7 +8,7 @@ async function names(path: string): Promise<string[]> {
   return (await Array.fromAsync(Deno.readDir(path), ({ name }) => name)).sort();
 }
 
-Deno.test("a file is replaced whole, is its user's alone, and leaves nothing beside it", async () => {
+Deno.test("a file is replaced as a whole, only its user can read it, and no other file is left", async () => {
   await using directory = await temporaryDirectory();
   const path = `${directory.path}/a`;
   await writeWhole(path, "first and longer");
@@ -18,7 +18,7 @@ Deno.test("a file is replaced whole, is its user's alone, and leaves nothing bes
   assert.deepEqual(await names(directory.path), ["a"]);
 });
 
-Deno.test("many writers at once leave one whole file", async () => {
+Deno.test("several writers at once leave one complete file", async () => {
   await using directory = await temporaryDirectory();
   const path = `${directory.path}/a`;
   const texts = Array.from({ length: 16 }, (_, i) => String(i).repeat(10_000));
@@ -27,7 +27,7 @@ Deno.test("many writers at once leave one whole file", async () => {
   assert.deepEqual(await names(directory.path), ["a"]);
 });
 
-Deno.test("a file that cannot be written leaves nothing, and what was there stays", async () => {
+Deno.test("a file that cannot be written leaves no other file, and the old content stays", async () => {
   await using directory = await temporaryDirectory();
   const path = `${directory.path}/a`;
   await Deno.mkdir(`${path}/b`, { recursive: true });
@@ -35,7 +35,7 @@ Deno.test("a file that cannot be written leaves nothing, and what was there stay
   assert.deepEqual(await names(directory.path), ["a"]);
 });
 
-Deno.test("the oldest files go where there are too many, or too many bytes", async () => {
+Deno.test("the oldest files are removed if there are too many, or too many bytes", async () => {
   await using directory = await temporaryDirectory();
   const { path } = directory;
   for (const [i, name] of ["c.log", "b.log", "a.log", "notes"].entries()) {

@@ -18,7 +18,7 @@ function fromMap(env: Map<string, string>) {
   };
 }
 
-Deno.test("the local endpoint stays where it is, and no proxy is between it and us", () => {
+Deno.test("the local endpoint keeps its address, and endpoints of this machine are read without a proxy", () => {
   const NO_PROXY = "localhost,127.0.0.1,::1";
   assert.deepEqual(guarded({ DENO_SERVE_ADDRESS: "tcp:0.0.0.0:1" }), { NO_PROXY });
   assert.equal(guarded({ NO_PROXY: "a.example" }).NO_PROXY, `a.example,${NO_PROXY}`);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { readKey } from "./key.ts";
 
-Deno.test("of several keys the first is taken, wherever they are", async () => {
+Deno.test("of several keys the first is taken, from each kind of source", async () => {
   await using directory = await temporaryDirectory();
   const file = `${directory.path}/keys`;
   await Deno.writeTextFile(file, "\nfirst\nsecond\n");

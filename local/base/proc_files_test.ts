@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { oomKills } from "./proc_files.ts";
 
-Deno.test("the kernel's count is read where it tells one", async () => {
+Deno.test("the kernel's count is read, and null where it has none", async () => {
   await using directory = await temporaryDirectory();
   assert.equal(oomKills(directory.path), null);
   const file = `${directory.path}/vmstat`;

@@ -45,7 +45,7 @@ for (
   });
 }
 
-Deno.test("a stat is read whatever the program is called", () => {
+Deno.test("a stat is read, whatever the program's name", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (comm) => {
     const stat = parseStat(`42 (${comm}) ${AFTER_COMM}`);
     assert.equal(stat?.comm, comm);
@@ -53,7 +53,7 @@ Deno.test("a stat is read whatever the program is called", () => {
   }));
 });
 
-Deno.test("a stat that is cut short or no stat is null, never half", () => {
+Deno.test("a stat that is cut short, or another text, is null", () => {
   const whole = `42 (a) ${AFTER_COMM}`;
   const start_ticks_end = whole.indexOf("111785");
   for (let length = 0; length < start_ticks_end; length++) {
@@ -75,7 +75,7 @@ Deno.test("a process has ended when it is dead, or a zombie without living threa
   assert.equal(hasEnded(stat("T", 1)), false);
 });
 
-Deno.test("a status tells sizes in bytes, and null for what it has not", () => {
+Deno.test("a status has sizes in bytes, and null for missing fields", () => {
   const text = "Name:\tVmRSS:\t9 kB\nVmSize:\t    5588 kB\nVmRSS:\t     632 kB\nThreads:\t2\n" +
     "voluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t5\n";
   assert.deepEqual(parseStatus(text), {
@@ -94,7 +94,7 @@ Deno.test("a status tells sizes in bytes, and null for what it has not", () => {
   });
 });
 
-Deno.test("bytes through calls are told from bytes that storage moved", () => {
+Deno.test("bytes of calls and bytes of storage are counted apart", () => {
   const text = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n" +
     "cancelled_write_bytes: 7\n";
   assert.deepEqual(parseIo(text), {
@@ -143,7 +143,7 @@ Deno.test("network interfaces are read below the table's head", () => {
   ]);
 });
 
-Deno.test("load and pressure are read, or null and nothing", () => {
+Deno.test("load and pressure are read, null and empty from other texts", () => {
   assert.deepEqual(parseLoadavg("0.52 1.00 12.25 2/180 9000\n"), [0.52, 1, 12.25]);
   assert.equal(parseLoadavg("nan 1 2"), null);
   const text = "some avg10=1.43 avg60=0.60 avg300=0.29 total=6202258\n" +

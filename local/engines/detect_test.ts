@@ -111,7 +111,7 @@ const SCRIPTS: [script: string, url: string | undefined][] = [
   ["vllm serve m 'open", undefined],
 ];
 for (const [script, url] of SCRIPTS) {
-  Deno.test(`bash -c ${JSON.stringify(script)} is ${url ? "seen through" : "left alone"}`, () => {
+  Deno.test(`bash -c ${JSON.stringify(script)} ${url ? "is understood" : "is not understood"}`, () => {
     const command = ["bash", "-c", script];
     const detection = detect(command, { env: { PORT: "8123", MODEL: "m" } });
     assert.equal(detection.url, url);
@@ -156,7 +156,7 @@ for (const [command, reason] of HIDDEN) {
   });
 }
 
-const CONFIGS: [command: string, config: string, found: string | RegExp][] = [
+const CONFIGS: [command: string, config: string, expected: string | RegExp][] = [
   ["vllm serve", "model: m\nport: 6379\nhost: 10.0.0.7\n", "http://10.0.0.7:6379/metrics"],
   ["vllm serve", '# ours\r\n"port": "8001" # why\r\nrope:\r\n  port: 1\r\n', ":8001/metrics"],
   ["vllm serve --port 9", "port: 6379\nssl_certfile: c.pem\n", "https://127.0.0.1:9/metrics"],
@@ -169,13 +169,13 @@ const CONFIGS: [command: string, config: string, found: string | RegExp][] = [
   ["vllm serve --port 9 --host ::1", "port: *p\nhost: >\n  a\n", "http://[::1]:9/metrics"],
   ["sglang serve", "enable-metrics: true\nport: 30001", ":30001/metrics"],
 ];
-for (const [text, config, found] of CONFIGS) {
+for (const [text, config, expected] of CONFIGS) {
   Deno.test(`${text} --config of ${JSON.stringify(config)} is read`, () => {
     const command = [...text.split(" "), "--config", "c.yaml"];
     const detection = detect(command, { readText: (path) => path === "c.yaml" ? config : null });
-    if (typeof found === "string") {
-      assert(detection.url?.endsWith(found), detection.url ?? "no URL");
-    } else assert.match(detection.reason!, found);
+    if (typeof expected === "string") {
+      assert(detection.url?.endsWith(expected), detection.url ?? "no URL");
+    } else assert.match(detection.reason!, expected);
     assert.deepEqual(detection.command, command);
   });
 }

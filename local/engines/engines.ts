@@ -123,11 +123,11 @@ export function sameFlag(word: string, name: string): boolean {
 
 /** The value of a flag, the last where it is given twice. */
 export function flag(args: readonly string[], name: string): string | undefined {
-  let found: string | undefined;
+  let value: string | undefined;
   args.forEach((word, i) => {
     const equals = word.indexOf("=");
-    if (sameFlag(word, name)) found = args[i + 1];
-    else if (equals > 0 && sameFlag(word.slice(0, equals), name)) found = word.slice(equals + 1);
+    if (sameFlag(word, name)) value = args[i + 1];
+    else if (equals > 0 && sameFlag(word.slice(0, equals), name)) value = word.slice(equals + 1);
   });
-  return found;
+  return value;
 }

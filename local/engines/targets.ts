@@ -23,14 +23,14 @@ export function targets(
   { metricsUrl, metricsPort }: NamedMetrics,
   { url, key }: Pick<Detection, "url" | "key">,
 ): Target[] {
-  const found: Target[] = [];
+  const endpoints: Target[] = [];
   const engine = url === undefined ? undefined : { url, own: true, ...(key && { key }) };
   if (metricsUrl !== undefined) {
     const isEngine = engine && new URL(engine.url).origin === new URL(metricsUrl).origin;
-    found.push({ ...(isEngine && engine), url: metricsUrl, own: isHere(metricsUrl) });
+    endpoints.push({ ...(isEngine && engine), url: metricsUrl, own: isHere(metricsUrl) });
   }
-  if (engine && (metricsUrl === undefined || metricsPort !== undefined)) found.push(engine);
-  return found.filter(({ url }, i) => found.findIndex((other) => other.url === url) === i);
+  if (engine && (metricsUrl === undefined || metricsPort !== undefined)) endpoints.push(engine);
+  return endpoints.filter(({ url }, i) => endpoints.findIndex((other) => other.url === url) === i);
 }
 
 function isHere(url: string): boolean {

@@ -19,7 +19,7 @@ Deno.test("the engine's key goes to the engine alone", () => {
   ]);
 });
 
-Deno.test("a URL and a port are two endpoints, unless they are one", () => {
+Deno.test("a URL and a port are two endpoints, unless they are the same", () => {
   const two = (metricsUrl: string) => targets({ metricsUrl, metricsPort: 8080 }, ENGINE);
   assert.deepEqual(two("http://127.0.0.1:9/metrics").map(({ url }) => url), [
     "http://127.0.0.1:9/metrics",

@@ -44,15 +44,15 @@ Deno.test("every flag has a twin in the environment, and the flag wins", () => {
   assert.equal(options(["--listen-port", "99", "true"], env).listenPort, 99);
 });
 
-Deno.test("an empty variable is one that was not set", () => {
+Deno.test("an empty variable counts as not set", () => {
   assert.equal(options(["true"], { SERVICE_LISTEN_PORT: "" }).listenPort, undefined);
 });
 
-Deno.test("tags may hold equals signs and come many times", () => {
+Deno.test("tags may have equals signs, and are repeatable", () => {
   assert.deepEqual(options(["--tag", "a=b=c", "--tag=d=", "true"]).tags, { a: "b=c", d: "" });
 });
 
-Deno.test("--help and --version win over everything else that is well formed", () => {
+Deno.test("--help and --version win over all other valid flags", () => {
   assert.deepEqual(readOptions(["--help"], {}), { print: "help" });
   assert.deepEqual(readOptions(["--version", "true"], {}), { print: "version" });
 });

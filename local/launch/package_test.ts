@@ -15,7 +15,7 @@ function packed(content: string) {
   };
 }
 
-Deno.test("what is unpacked only its user can change, and only the user can see", async () => {
+Deno.test("only the user can read and change the unpacked files", async () => {
   await using directory = await temporaryDirectory();
   const folder = await unpack(FILES, `${directory.path}/deep/place`);
   assert.equal(await Deno.readTextFile(`${folder}/tool`), "a tool");
@@ -25,7 +25,7 @@ Deno.test("what is unpacked only its user can change, and only the user can see"
   }
 });
 
-Deno.test("what is there stays, what was changed is replaced, and nothing else is left", async () => {
+Deno.test("intact files stay, changed ones are replaced, and no others are left", async () => {
   await using directory = await temporaryDirectory();
   const folder = await unpack(FILES, directory.path);
   const { ino } = await Deno.stat(`${folder}/tool`);
@@ -37,14 +37,14 @@ Deno.test("what is there stays, what was changed is replaced, and nothing else i
   assert.deepEqual(names, ["library.so", "tool"]);
 });
 
-Deno.test("another content has another folder", async () => {
+Deno.test("other files have another folder", async () => {
   await using directory = await temporaryDirectory();
   const first = await unpack(FILES, directory.path);
   assert.notEqual(await unpack({ ...FILES, tool: packed("newer") }, directory.path), first);
   assert.equal(await Deno.readTextFile(`${first}/tool`), "a tool");
 });
 
-Deno.test("many at once unpack the same", async () => {
+Deno.test("several processes at once unpack the same", async () => {
   await using directory = await temporaryDirectory();
   const runs = Array.from({ length: 8 }, () => unpack(FILES, directory.path));
   assert.equal(new Set(await Promise.all(runs)).size, 1);
@@ -70,7 +70,7 @@ Deno.test("a folder of another user is refused", { ignore: Deno.uid() !== 0 }, a
   await assert.rejects(unpack(FILES, directory.path), /only this user can change/);
 });
 
-Deno.test("content that is not what it says is never used", async () => {
+Deno.test("content with another digest than its own is never used", async () => {
   await using directory = await temporaryDirectory();
   const forged = { tool: { ...packed("a tool"), gzip: packed("another").gzip } };
   await assert.rejects(unpack(forged, directory.path), /is not what was written/);

@@ -33,9 +33,9 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
     const url = new URL(request.url);
     try {
       checkOrigin({ url, headers }, host);
-      const found = findRoute(routes, { method, url });
+      const requested = findRoute(routes, { method, url });
       await ready;
-      return await found.answer(request, url);
+      return await requested.answer(request, url);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { body, ...init } = problemAnswer(error);

@@ -45,7 +45,7 @@ async function names(response: Response): Promise<string[]> {
   return signals.check(decode(await response.text())).metrics.map(({ name }) => name);
 }
 
-Deno.test("/signals answers the payload, without what was not updated for ten minutes", async () => {
+Deno.test("/signals answers the payload, without series that were not updated for ten minutes", async () => {
   const response = await endpoint().get("/signals");
   assert.equal(response.status, 200);
   assert.equal(response.headers.get("content-type"), "application/json");
@@ -65,7 +65,7 @@ Deno.test("a new tick is seen by the next read", async () => {
   assert.deepEqual(await names(await get("/signals")), []);
 });
 
-Deno.test("metrics and top choose what is answered", async () => {
+Deno.test("metrics and top select metrics and frames", async () => {
   const { get } = endpoint();
   assert.deepEqual(await names(await get("/signals?metrics=b_late,c_*")), ["b_late", "c_profile"]);
   assert.deepEqual(await names(await get("/signals?metrics=nothing")), []);
@@ -96,7 +96,7 @@ for (
   });
 }
 
-Deno.test("gzip comes when asked for, and only then", async () => {
+Deno.test("an answer is compressed if the client accepts gzip, and only then", async () => {
   const { get } = endpoint();
   const plain = await (await get("/signals")).text();
   for (const asked of ["gzip", "br, GZIP;q=0.5", "*"]) {

@@ -14,7 +14,7 @@ function takenPort(): Disposable & { port: number } {
   };
 }
 
-Deno.test("requests that come before there is an answer wait for it", async () => {
+Deno.test("requests before the first answer wait for it", async () => {
   const listener = openListener({ host: "127.0.0.1", port: 0, named: true });
   const early = fetch(listener.url());
   listener.serve(ok, assert.fail);
@@ -34,7 +34,7 @@ Deno.test("an address that is not this machine's is refused, named port or not",
   assert.throws(() => openListener(options), { message: /cannot listen on 192\.0\.2\.1:0/ });
 });
 
-Deno.test("a port that was not named is waited for, and said to be", async () => {
+Deno.test("a taken port that was not named is waited for, with a warning", async () => {
   let listener;
   const warnings: string[] = [];
   {

@@ -61,17 +61,17 @@ export function findRoute(
   { method, url }: { method: string; url: URL },
 ): Route {
   const path = url.pathname.replace(/\/$/, "");
-  const found = routes.filter((route) => route.path === path);
-  if (found.length === 0) {
+  const candidates = routes.filter((route) => route.path === path);
+  if (candidates.length === 0) {
     const paths = new Intl.ListFormat("en").format(new Set(routes.map(({ path }) => path)));
     throw refuse(404, `There is nothing at this path: ${paths} are served here`);
   }
   const wanted = method === "HEAD" ? "GET" : method;
-  const route = found.find((route) => route.method === wanted);
+  const route = candidates.find((route) => route.method === wanted);
   if (route) return route;
   throw refuseMethod(
     method,
-    found.flatMap(({ method }) => method === "GET" ? ["GET", "HEAD"] : [method]),
+    candidates.flatMap(({ method }) => method === "GET" ? ["GET", "HEAD"] : [method]),
   );
 }
 

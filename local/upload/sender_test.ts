@@ -73,7 +73,7 @@ Deno.test("windows arrive in order with key, type and encoding, and the spool en
   await assert.rejects(Deno.stat(`${directory.path}/spool`), Deno.errors.NotFound);
 });
 
-Deno.test("a service that fails, breaks off or redirects gets the window again, and it is said once", async () => {
+Deno.test("a service that fails, breaks off or redirects gets the window again, with one warning", async () => {
   await using directory = await temporaryDirectory();
   await using service = misbehaving([
     new Response("down", { status: 503 }),
@@ -120,7 +120,7 @@ for (const status of [401, 403]) {
   });
 }
 
-Deno.test("a rejected window is kept aside, and an empty one keeps the chain whole and says why", async () => {
+Deno.test("a rejected window is kept in a file, and a placeholder with the reason is uploaded for its span", async () => {
   await using directory = await temporaryDirectory();
   await using service = misbehaving([new Response("bad path", { status: 400 })]);
   const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
@@ -136,7 +136,7 @@ Deno.test("a rejected window is kept aside, and an empty one keeps the chain who
   assert.equal(published(sender).profiler_upload_rejected_windows_total, 1);
 });
 
-Deno.test("a window for a span that the service has already is only kept aside", async () => {
+Deno.test("a window for a span that the service already has is only kept in a file", async () => {
   await using directory = await temporaryDirectory();
   await using service = misbehaving([new Response("overlaps", { status: 409 })]);
   const { sender } = await senderTo(service.base, `${directory.path}/spool`);

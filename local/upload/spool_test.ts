@@ -33,7 +33,7 @@ async function files(path: string): Promise<string[]> {
   return (await Array.fromAsync(Deno.readDir(path), ({ name }) => name)).sort();
 }
 
-Deno.test("windows come out oldest first, and another process finds what was not acknowledged", async () => {
+Deno.test("the oldest window is next, and another process finds those not acknowledged", async () => {
   await using directory = await temporaryDirectory();
   const spool = await Spool.open(directory.path, silent);
   for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
@@ -58,7 +58,7 @@ Deno.test("only its owner can read the spool", async () => {
   assert.equal((await Deno.stat(`${path}/${file}`)).mode! & 0o777, 0o600);
 });
 
-Deno.test("over its limit it merges windows never sent, and loses no count", async () => {
+Deno.test("over its limit the spool merges windows never sent, and loses no count", async () => {
   await using directory = await temporaryDirectory();
   const probe = await Spool.open(`${directory.path}/probe`, silent);
   await probe.add(upload(0, 1, 1));
@@ -86,7 +86,7 @@ Deno.test("over its limit it merges windows never sent, and loses no count", asy
   spans.reduce((a, b) => (assert.equal(a.split("-")[1], b.split("-")[0]), b));
 });
 
-Deno.test("a merged window stands for its parts where the profiler died before removing them", async () => {
+Deno.test("a merged window replaces its parts if the profiler died before removing them", async () => {
   await using directory = await temporaryDirectory();
   const spool = await Spool.open(directory.path, silent);
   const spans: [number, number][] = [[0, 1], [1, 2], [0, 2], [2, 3]];
@@ -96,7 +96,7 @@ Deno.test("a merged window stands for its parts where the profiler died before r
   assert.deepEqual(await files(directory.path), []);
 });
 
-Deno.test("a rejected window is kept beside the answer, and another may stand in its place", async () => {
+Deno.test("a rejected window is kept beside the answer, and a placeholder may take its place", async () => {
   await using directory = await temporaryDirectory();
   const spool = await Spool.open(directory.path, silent);
   await spool.add(upload(0, 1, 5));
@@ -112,7 +112,7 @@ Deno.test("a rejected window is kept beside the answer, and another may stand in
   assert.deepEqual(await files(directory.path), ["rejected"]);
 });
 
-Deno.test("where the disk takes nothing, windows are held in memory and it says so once", async () => {
+Deno.test("without a disk, windows are held in memory, with one warning", async () => {
   await using directory = await temporaryDirectory();
   await Deno.writeTextFile(`${directory.path}/file`, "");
   const warnings: string[] = [];
@@ -126,7 +126,7 @@ Deno.test("where the disk takes nothing, windows are held in memory and it says 
   assert.match(warnings[0]!, /holding them in memory/);
 });
 
-Deno.test("a window that the disk lost or mangled does not stop the others", async () => {
+Deno.test("a window that is lost or damaged on disk does not stop the others", async () => {
   await using directory = await temporaryDirectory();
   const warnings: string[] = [];
   const spool = await Spool.open(directory.path, { warn: (message) => warnings.push(message) });

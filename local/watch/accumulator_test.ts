@@ -36,7 +36,7 @@ function total(window: Window, name: string): number | undefined {
   }
 }
 
-Deno.test("the whole is the merge of all cuts", () => {
+Deno.test("the total is the merge of all cuts", () => {
   const accumulator = new Accumulator(0n);
   for (const to of range(1, 8)) accumulator.add(tick(to, [1]));
   const first = accumulator.cut();
@@ -51,7 +51,7 @@ Deno.test("the whole is the merge of all cuts", () => {
   assert.equal(second.to_ns, accumulator.total.to_ns);
 });
 
-Deno.test("past the limit, series in use stay, new ones are refused and counted", () => {
+Deno.test("at the limit, series in use stay, new ones are dropped and counted", () => {
   const accumulator = new Accumulator(0n);
   accumulator.add(tick(1, range(0, MAX_SERIES - 2)));
   accumulator.add(tick(2, range(0, MAX_SERIES + 3)));
@@ -61,7 +61,7 @@ Deno.test("past the limit, series in use stay, new ones are refused and counted"
   assert(accumulator.total.resources.size <= MAX_SERIES);
 });
 
-Deno.test("past the limit, series long silent make room, so that churn never blinds the profiler", () => {
+Deno.test("at the limit, series without updates are evicted, so that new ones are always measured", () => {
   const accumulator = new Accumulator(0n);
   let uploaded = 0;
   for (const to of range(1, 121)) {
@@ -79,7 +79,7 @@ Deno.test("past the limit, series long silent make room, so that churn never bli
   assert.equal(uploaded, 120 * 500, "every series of every window was there to upload");
 });
 
-Deno.test("frames past the limit of a profile become one, and those it has go on", () => {
+Deno.test("new frames of a full profile become one, and its own frames still count", () => {
   const accumulator = new Accumulator(0n);
   const add = (to: number, names: string[]) => {
     const window = tick(to, []);

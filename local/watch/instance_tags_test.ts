@@ -14,7 +14,7 @@ Deno.test("an instance is tagged with its id, host and process", () => {
   });
 });
 
-Deno.test("an instance is tagged with what its launcher says of it, where it says something", () => {
+Deno.test("an instance has tags from the variables of job launchers that are not empty", () => {
   const env = { RANK: "3", LOCAL_RANK: "1", WORLD_SIZE: "8", SLURM_JOB_ID: "77", POD_UID: "" };
   const tags = instanceTags({ ...place, env: { ...env, PATH: "/bin" }, containerId: ID });
   assert.equal(tags["process.rank"], "3");
@@ -25,7 +25,7 @@ Deno.test("an instance is tagged with what its launcher says of it, where it say
   assert.equal("pod.uid" in tags, false);
 });
 
-Deno.test("given tags win over the environment's, which win over the place's, and none over the id", () => {
+Deno.test("tags of flags win over those of the environment, these over those of the place, and none over the id", () => {
   const env = {
     SERVICE_TAG_TEAM: "env",
     SERVICE_TAG_STAGE: "env",

@@ -20,7 +20,7 @@ Deno.test("the twenty newest last payloads are kept, and nothing else is removed
   assert.equal(names.at(-1), "notes.json");
 });
 
-Deno.test("a file of one's own is written whole, and alone", async () => {
+Deno.test("a file that the user named is the only one written", async () => {
   await using temporary = await temporaryDirectory();
   const file = `${temporary.path}/last.json`;
   await saveSnapshot("{}", { directory: `${temporary.path}/none`, instance_id: "0", file });

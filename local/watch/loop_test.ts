@@ -65,7 +65,7 @@ Deno.test("the end uploads a last window that says so, and waits for it", async 
   assert([...window.series.values()].some(({ name }) => name === "samples_total"));
 });
 
-Deno.test("an upload that cannot start is told, in the errors too, and the run goes on", async () => {
+Deno.test("an upload that cannot start is logged and recorded as an error, and the run goes on", async () => {
   const { watcher, messages } = watched({ upload: () => Promise.reject(new Error("no disk")) });
   const { errors } = signals.check(decode(await watcher.finish()));
   assert.deepEqual(messages, ["cannot upload: no disk"]);

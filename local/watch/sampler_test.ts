@@ -65,7 +65,7 @@ Deno.test("a window is due each ten seconds of the clock, also where that tick w
   assert.deepEqual(due, [10, 21, 45]);
 });
 
-Deno.test("a source that fails is told once, and the others are sampled", async () => {
+Deno.test("a source that fails is logged once, and the others are sampled", async () => {
   const broken: Source = {
     sample() {
       throw new Error("broken");

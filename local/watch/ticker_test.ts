@@ -29,7 +29,7 @@ Deno.test("ticks begin after the first work, follow each other, and end when it 
   assert.equal(done.length, length);
 });
 
-Deno.test("a tick that fails is told, and the next one comes", async () => {
+Deno.test("a tick that fails is reported, and the next one comes", async () => {
   const errors: unknown[] = [];
   const second = Promise.withResolvers<void>();
   let ticks = 0;
