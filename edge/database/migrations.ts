@@ -122,15 +122,17 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       UNIQUE (instance, level, end_ns)
     ) STRICT`,
     "CREATE INDEX windows_by_age ON windows (end_ns)",
-    `CREATE TABLE errors (
+    // Errors and other entries of the window that ends at `to_ns`: a row for each list that has some.
+    `CREATE TABLE entries (
       id INTEGER PRIMARY KEY,
       instance INTEGER NOT NULL REFERENCES instances,
+      list TEXT NOT NULL,
       to_ns INTEGER NOT NULL,
       entries TEXT NOT NULL,
       count INTEGER NOT NULL,
-      UNIQUE (instance, to_ns)
+      UNIQUE (instance, list, to_ns)
     ) STRICT`,
-    "CREATE INDEX errors_by_age ON errors (to_ns)",
+    "CREATE INDEX entries_by_age ON entries (to_ns)",
     // Projects that take no writes, until then or, with NULL, for good.
     `CREATE TABLE write_blocks (
       project INTEGER PRIMARY KEY,
@@ -138,7 +140,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       until_s INTEGER
     ) STRICT`,
     ...blockTriggers("instances", "NEW.project"),
-    ...["dictionaries", "windows", "errors"].flatMap((table) =>
+    ...["dictionaries", "windows", "entries"].flatMap((table) =>
       blockTriggers(table, "(SELECT project FROM instances WHERE id = NEW.instance)")
     ),
   ],

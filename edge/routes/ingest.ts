@@ -1,7 +1,7 @@
 /** `POST /api/v1/ingest`: stores one window of one instance. */
 
 import { createHash } from "node:crypto";
-import { encode, ShapeError, type Upload } from "@service/core";
+import { ShapeError, type Upload } from "@service/core";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { refuse } from "@service/core/problem";
 import { flag, nanoseconds, object, type Shape } from "@service/core/schema";
@@ -11,6 +11,7 @@ import { json, refusal } from "../http/answers.ts";
 import { readBody } from "../http/body.ts";
 import { type AuthenticatedRequest, type Route, route } from "../http/route.ts";
 import { expectFewSeries, limitsOf } from "../tenancy/quotas.ts";
+import { storedLists } from "../windows/entries.ts";
 import { rollUpClosed } from "../windows/rollup.ts";
 import { DIGEST_BYTES, storeWindow, type WindowToStore } from "../windows/write.ts";
 
@@ -90,7 +91,7 @@ async function readWindow(
   const { window, tags, attributes, ...upload } = readUpload(uploads, body);
   expectFewSeries(window, limits);
   await service.instances.expectRoom(client, upload.instance_id, limits);
-  const { from_ns, to_ns, errors } = window;
+  const { from_ns, to_ns } = window;
   const received_ns = service.now_ns();
   const name = { project: project.id, instance_id: upload.instance_id };
   const digest = digestOf(body);
@@ -105,8 +106,7 @@ async function readWindow(
     packed: await dictionaries.packWindow(db, { name, window }),
     minutes: await minutes.closeWith(db, { name, window, digest }),
     digest,
-    errors: errors.length > 0 ? encode(errors) : null,
-    error_count: errors.length,
+    entries: storedLists(window),
     received_ns,
   };
 }

@@ -1,6 +1,7 @@
 /** Minutes that are not over: their windows, merged as they come. */
 
 import { absorb, type Window } from "@service/core";
+import { noEntries } from "@service/core/entries";
 import { Lru } from "@service/core/lru";
 import { type Database, type Statement, statement } from "../database/database.ts";
 import type { Dictionaries, InstanceName, PackedWindow } from "./dictionaries.ts";
@@ -81,7 +82,7 @@ export class OpenMinutes {
       absorb(open.merged, window);
       open.digests.push(digestText);
     } else if (from_ns <= end_ns - spanNs(MINUTE)) {
-      open = { end_ns, merged: { ...window, errors: [] }, digests: [digestText] };
+      open = { end_ns, merged: { ...window, ...noEntries() }, digests: [digestText] };
     }
     if (open?.end_ns === to_ns) closed.push(open);
     else if (open) this.#open.set(key, open);

@@ -1,9 +1,9 @@
-import { decode, type ErrorEntry, type Window } from "@service/core";
-import { absorbEntries, errorEntry } from "@service/core/entries";
-import { MAX_ERRORS } from "@service/core/limits";
-import { list } from "@service/core/schema";
+/** Reads of one instance: the merge of its windows in a span. */
+
+import type { ErrorEntry, Window } from "@service/core";
 import { secondsFromNs } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
+import { absorbStored, readingNewest } from "./entries.ts";
 import { gapsIn, warningOf } from "./gaps.ts";
 import type { StoredInstance } from "./instance.ts";
 import { mergePieces, PIECES } from "./pieces.ts";
@@ -11,8 +11,8 @@ import type { Span } from "./span.ts";
 import { ANY_LEVEL, TILING } from "./tiling.ts";
 
 /**
- * The merge of all windows that end in the span, with the newest errors up to its end and warnings
- * for what never arrived and for what is kept too coarsely to be cut where the span is: one round trip.
+ * The merge of all windows that end in the span, with the newest entries up to its end, and warnings of
+ * gaps and of roll-ups that are too coarse to be cut at the ends of the span: one round trip.
  */
 export async function readWindow(
   db: Database,
@@ -26,17 +26,14 @@ export async function readWindow(
     end_ns: payload_ns,
     below: ANY_LEVEL,
     most: -1,
-    max_errors: MAX_ERRORS,
   };
-  const [pieces, around, errors] = await db.read([
+  const [pieces, around, ...entries] = await db.read([
     statement(PIECES, args),
     statement(AROUND, args),
-    statement(NEWEST_ERRORS, args),
+    ...readingNewest(args),
   ]);
   const { window, intervals } = await mergePieces(pieces!.rows, { start_ns });
-  absorbEntries(window, {
-    errors: errors!.rows.flatMap(({ entries }) => entryList.check(decode(entries as string))),
-  });
+  absorbStored(window, entries);
   const tiled = around!.rows[0]! as unknown as Around;
   const after_ns = tiled.next_ns ?? intervals.at(-1)?.to_ns ?? 0n;
   const gaps = gapsIn(intervals, {
@@ -50,7 +47,7 @@ export async function readWindow(
   return window;
 }
 
-/** The span as what is kept can be cut, and where the first window after it starts. */
+/** The span at whose ends roll-ups can be cut, and where the first window after it starts. */
 interface Around {
   start_ns: bigint;
   end_ns: bigint;
@@ -64,15 +61,6 @@ const AROUND = `${TILING} SELECT start_ns, end_ns, (
         AND end_ns >= span.end_ns + l.length_ns ORDER BY end_ns LIMIT 1
     ) WHERE l.level < :below
   ) AS next_ns FROM span`;
-
-/** Rows with errors, the newest, until they hold enough. */
-const NEWEST_ERRORS = `/* read the newest errors */ SELECT entries FROM (
-  SELECT entries, sum(count) OVER (ORDER BY to_ns DESC) - count AS newer FROM errors
-  WHERE instance = :instance AND to_ns <= :end_ns
-  ORDER BY to_ns DESC LIMIT :max_errors
-) WHERE newer < :max_errors`;
-
-const entryList = list(errorEntry);
 
 function coarser({ start_ns, end_ns }: Around, log_ns: bigint): ErrorEntry {
   return {

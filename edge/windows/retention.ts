@@ -25,13 +25,13 @@ export async function purge(db: Database, before_ns: bigint): Promise<boolean> {
 
 const GONE = `SELECT id FROM instances i WHERE last_seen_ns <= :before_ns
   AND received_ns <= :before_ns AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = i.id)
-  AND NOT EXISTS (SELECT 1 FROM errors WHERE instance = i.id) LIMIT :rows`;
+  AND NOT EXISTS (SELECT 1 FROM entries WHERE instance = i.id) LIMIT :rows`;
 
 const PURGE = [
   `/* purge windows */ DELETE FROM windows WHERE id IN
     (SELECT id FROM windows WHERE end_ns <= :before_ns LIMIT :rows)`,
-  `DELETE FROM errors WHERE id IN
-    (SELECT id FROM errors WHERE to_ns <= :before_ns LIMIT :rows)`,
+  `DELETE FROM entries WHERE id IN
+    (SELECT id FROM entries WHERE to_ns <= :before_ns LIMIT :rows)`,
   `DELETE FROM dictionaries WHERE instance IN (${GONE})`,
   `DELETE FROM instances WHERE id IN (${GONE})`,
 ].map((sql) => `${sql} AND ${NOTHING_IS_COPIED}`);

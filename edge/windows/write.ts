@@ -1,6 +1,9 @@
+/** Storing a window: all that it changes in one write. */
+
 import { SECOND_NS } from "@service/core/time";
 import { type Database, type Row, statement } from "../database/database.ts";
 import { type PackedWindow, storingDictionary } from "./dictionaries.ts";
+import { type StoredList, storingLists } from "./entries.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
 import { type PackedMinute, storingMinute } from "./open_minutes.ts";
 
@@ -23,9 +26,7 @@ export interface WindowToStore {
   packed: PackedWindow;
   /** Start of the SHA-256 of the upload, inflated. */
   digest: Uint8Array<ArrayBuffer>;
-  /** The window's errors: JSON, or `null` for none. */
-  errors: string | null;
-  error_count: number;
+  entries: StoredList[];
   /** By the clock of the service. */
   received_ns: bigint;
   /** Roll-ups of the minutes that are over with it, where they are at hand. */
@@ -55,7 +56,7 @@ export interface Stored {
  * lack it: all or nothing, in one round trip where the window is new and its dictionary is stored.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
-  const { final, packed: { dictionary, body }, minutes = [], ...rest } = window;
+  const { final, packed: { dictionary, body }, entries, minutes = [], ...rest } = window;
   const args = {
     ...rest,
     body,
@@ -70,7 +71,7 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
       ? [statement(INSERT_INSTANCE, args), ...storingDictionary(dictionary, window)]
       : []),
     statement(INSERT_WINDOW, args),
-    ...(window.errors === null ? [] : [statement(INSERT_ERRORS, args)]),
+    ...storingLists(entries, window),
     statement(UPDATE_INSTANCE, args),
     statement(DELETE_ROLLUPS, args),
   ];
@@ -171,9 +172,6 @@ const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
     AND coalesce((${NEXT_WINDOW("from_ns")}) >= :to_ns, TRUE)`;
 
 /** `changes() > 0`, here and below: only if the window was new. */
-const INSERT_ERRORS = `INSERT INTO errors (instance, to_ns, entries, count)
-  SELECT id, :to_ns, :errors, :error_count FROM instances WHERE ${THIS_INSTANCE} AND changes() > 0`;
-
 const UPDATE_INSTANCE = `UPDATE instances SET
     received_ns = :received_ns,
     final_ns = coalesce(final_ns, :final_ns),

@@ -169,8 +169,7 @@ async function fill(
       final: false,
       packed: await dictionaries.packWindow(db, { name, window }),
       digest: new Uint8Array(16),
-      errors: null,
-      error_count: 0,
+      entries: [],
       received_ns: to_ns,
     });
     if ("conflict" in outcome) throw new Error(outcome.message);

@@ -14,7 +14,7 @@ const STEPS = [
   "read the pieces",
   "insert the roll-up",
   "find the instance",
-  "read the newest errors",
+  "read the newest entries",
 ];
 
 const WINDOWS = 14;
