@@ -54,14 +54,14 @@ export interface RowPairs {
 }
 
 /**
- * Pairs rows by label. A row with a new label was renamed if both checkouts have as many rows: its pair
- * is then the row at the same index. Rows with different units are no pair.
+ * Pairs rows by label. A row with a new label is paired with the row at the same index, if that label
+ * is gone: it may have been renamed, so the output has both labels. Rows of a pair have the same unit.
  */
 export function pairRows(before: Row[], after: Row[]): RowPairs {
   const labels = new Set(after.map(({ what }) => what));
   const pairs = after.flatMap((row, i) => {
-    const renamed = before.length === after.length && !labels.has(before[i]!.what);
-    const other = before.find(({ what }) => what === row.what) ?? (renamed ? before[i] : undefined);
+    const renamed = before[i] && !labels.has(before[i].what) ? before[i] : undefined;
+    const other = before.find(({ what }) => what === row.what) ?? renamed;
     return other?.unit === row.unit ? [{ before: other, after: row }] : [];
   });
   const paired = new Set(pairs.flatMap((pair) => [pair.before, pair.after]));
