@@ -1,9 +1,9 @@
 /**
- * Log-linear bins: base 2, eight equal bins an octave, so that a bin is at most 12.5 % wide.
+ * Log-linear bins: base 2, eight equal bins per octave, so that a bin is at most 12.5 % wide.
  *
- * A bin's index is the top of the IEEE 754 double itself, exponent and first three bits of the
- * fraction (`bits >> 49`), with the sign of the value: order of indexes is order of values. Bin 0 is
- * zero, together with everything too small to be a normal double (below 2.3e-308).
+ * The index of a bin is the top bits of the IEEE 754 double: the exponent and the first three bits of
+ * the fraction (`bits >> 49`), with the sign of the value. Indexes have the order of the values. Bin 0
+ * holds zero and all values too small for a normal double (below 2.3e-308).
  */
 
 /** Counts by bin index. */
@@ -36,18 +36,19 @@ export function binIndex(value: number): number {
   return value < 0 ? -index : index;
 }
 
-/** Whether `index` names a bin. */
+/** Whether `index` is the index of a bin. */
 export function isBinIndex(index: number): boolean {
-  const size = Math.abs(index);
-  return Number.isInteger(index) && (size === 0 || (size >= FIRST_BIN && size <= LAST_BIN));
+  const magnitude = Math.abs(index);
+  return Number.isInteger(index) &&
+    (magnitude === 0 || (magnitude >= FIRST_BIN && magnitude <= LAST_BIN));
 }
 
-/** The value that stands for a bin: its middle, at most 6.25 % from any value in it. */
+/** Representative value of a bin: its middle, at most 6.25 % from any value in it. */
 export function binValue(index: number): number {
   if (index === 0) return 0;
-  const size = Math.abs(index);
-  const middle = lowerEdge(size) / 2 +
-    (size === LAST_BIN ? Number.MAX_VALUE : lowerEdge(size + 1)) / 2;
+  const magnitude = Math.abs(index);
+  const middle = lowerEdge(magnitude) / 2 +
+    (magnitude === LAST_BIN ? Number.MAX_VALUE : lowerEdge(magnitude + 1)) / 2;
   return index < 0 ? -middle : middle;
 }
 
@@ -57,8 +58,8 @@ export function count(bins: Bins, index: number, times = 1): void {
 }
 
 /**
- * The bin value at nearest rank `q`: the smallest bin with at least the fraction `q` of the values in
- * it and below, or `null` when nothing was counted.
+ * Quantile `q` by nearest rank: the value of the smallest bin with at least the fraction `q` of the
+ * values in it and below; `null` without values.
  *
  * @throws {RangeError} If `q` is outside `[0, 1]`.
  */
@@ -69,10 +70,10 @@ export function binQuantile(bins: Bins, q: number): number | null {
   const sorted = [...bins].filter(([, times]) => times > 0).sort(([a], [b]) => a - b);
   const total = sorted.reduce((sum, [, times]) => sum + times, 0);
   const rank = Math.max(1, Math.ceil(q * total));
-  let seen = 0;
+  let cumulative = 0;
   for (const [index, times] of sorted) {
-    seen += times;
-    if (seen >= rank) return binValue(index);
+    cumulative += times;
+    if (cumulative >= rank) return binValue(index);
   }
   return null;
 }

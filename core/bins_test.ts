@@ -40,7 +40,7 @@ Deno.test("a quantile is within the bin's width of the exact one, at any scale",
   }));
 });
 
-Deno.test("a quantile never falls as q grows", () => {
+Deno.test("a quantile never decreases with q", () => {
   fc.assert(fc.property(data, fractions, fractions, (values, one, other) => {
     const bins = binsOf(values);
     const [low, high] = one < other ? [one, other] : [other, one];
@@ -81,7 +81,7 @@ Deno.test("the order of indexes is the order of values", () => {
   }));
 });
 
-Deno.test("the value of every bin lies in it", () => {
+Deno.test("the value of every bin is in that bin", () => {
   for (let index = FIRST_BIN; index <= LAST_BIN; index++) {
     assert.equal(binIndex(binValue(index)), index);
     assert.equal(binIndex(binValue(-index)), -index);
@@ -89,7 +89,7 @@ Deno.test("the value of every bin lies in it", () => {
   assert.equal(binValue(0), 0);
 });
 
-Deno.test("bins are eight to the octave, and zero has one of its own", () => {
+Deno.test("an octave has eight bins, and zero has its own bin", () => {
   const cases: [value: number, index: number][] = [
     [0, 0],
     [-0, 0],
@@ -107,7 +107,7 @@ Deno.test("bins are eight to the octave, and zero has one of its own", () => {
   for (const [value, index] of cases) assert.equal(binIndex(value), index, `of ${value}`);
 });
 
-Deno.test("only indexes of bins are indexes of bins", () => {
+Deno.test("isBinIndex() accepts only indexes that binIndex() returns", () => {
   for (const index of [0, FIRST_BIN, -FIRST_BIN, LAST_BIN, -LAST_BIN]) assert.ok(isBinIndex(index));
   for (const index of [1, -7, FIRST_BIN - 1, LAST_BIN + 1, 8184.5, NaN, Infinity]) {
     assert.ok(!isBinIndex(index), `${index}`);
@@ -118,7 +118,7 @@ Deno.test("a value that is not finite has no bin", () => {
   for (const value of [NaN, Infinity, -Infinity]) assert.throws(() => binIndex(value), RangeError);
 });
 
-Deno.test("nothing counted has no quantile, and q must be a fraction", () => {
+Deno.test("the quantile of no values is null, and q must be in [0, 1]", () => {
   assert.equal(binQuantile(new Map(), 0.5), null);
   assert.equal(binQuantile(new Map([[0, 0]]), 0.5), null);
   assert.equal(quantile({ buckets: null, min: 1, max: 1 }, 0.5), null);

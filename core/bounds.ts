@@ -1,22 +1,22 @@
-/** Buckets with explicit upper bounds, as Prometheus histograms have them. */
+/** Buckets with explicit upper bounds, as in Prometheus histograms. */
 
-/** Counts per bucket, each bucket's own: not cumulative as a Prometheus page has them. */
+/** Counts per bucket; not cumulative as on a Prometheus page. */
 export interface Bounds {
   /** Upper bounds: inclusive, finite, ascending. */
   readonly bounds: readonly number[];
-  /** One count for each bound, and one for what lies above the last. */
+  /** One count for each bound, and one for the values above the last. */
   readonly counts: readonly number[];
 }
 
 /**
- * The counts of both added bucket by bucket. Where the bounds differ (the source changed its buckets)
- * only those that both have are kept: coarser, and every count still in a bucket that holds it.
+ * Sum of both counts bucket by bucket. Where the bounds differ (the source changed its buckets)
+ * only those that both have are kept: the buckets become coarser, and no count is lost.
  */
 export function addBounds(a: Bounds, b: Bounds): Bounds {
   return combine(a, b, 1);
 }
 
-/** The counts of `a` less those of `b`, in the bounds that both have. */
+/** The counts of `a` minus those of `b`, in the bounds that both have. */
 export function subtractBounds(a: Bounds, b: Bounds): Bounds {
   return combine(a, b, -1);
 }
@@ -43,8 +43,8 @@ function coarsen(from: Bounds, bounds: readonly number[]): Bounds {
 
 /**
  * Quantile `q` as PromQL's `histogram_quantile` gives it: linear inside the bucket, from 0 in a first
- * bucket whose bound is above zero, and the last bound for what lies above it. `null` when nothing
- * was counted or there is no bound to answer with.
+ * bucket with a bound above zero, and the last bound for values above it. `null` without values or
+ * bounds.
  *
  * @throws {RangeError} If `q` is outside `[0, 1]`.
  */

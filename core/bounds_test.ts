@@ -10,7 +10,7 @@ const buckets: fc.Arbitrary<Bounds> = fc.subarray(ALL_BOUNDS).chain((bounds) =>
     .map((counts) => ({ bounds, counts }))
 );
 
-/** As Prometheus states it, over cumulative buckets that end with +Inf. */
+/** Prometheus's definition, over cumulative buckets that end with +Inf. */
 function histogramQuantile(q: number, { bounds, counts }: Bounds): number | null {
   const uppers = [...bounds, Infinity];
   const cumulative = counts.map((_, i) => counts.slice(0, i + 1).reduce((a, b) => a + b, 0));
@@ -26,7 +26,7 @@ function histogramQuantile(q: number, { bounds, counts }: Bounds): number | null
   // Prometheus divides zero by zero here and answers NaN.
   if (inside === 0) return start;
   const answer = start + (uppers[bucket]! - start) * ((rank - before) / inside);
-  // Rounding takes Prometheus past the bound at times.
+  // In Prometheus, rounding can exceed the bound.
   return Math.min(uppers[bucket]!, answer);
 }
 
@@ -36,7 +36,7 @@ Deno.test("a quantile is what PromQL's histogram_quantile gives", () => {
   }));
 });
 
-// From Prometheus's own promql/promqltest/testdata/histograms.test, there as cumulative counts.
+// From Prometheus's promql/promqltest/testdata/histograms.test, there as cumulative counts.
 const positive = { bounds: [0.1, 0.2, 1], counts: [50, 20, 40, 10] };
 const negative = { bounds: [-0.2, -0.1, 0.3], counts: [10, 10, 0, 10] };
 const known: [q: number, positive: number, negative: number][] = [
@@ -54,20 +54,20 @@ Deno.test("quantiles are those of Prometheus's test cases", () => {
   }
 });
 
-Deno.test("a quantile never falls as q grows", () => {
+Deno.test("a quantile never decreases with q", () => {
   fc.assert(fc.property(buckets, fractions, fractions, (given, one, other) => {
     const [low, high] = [Math.min(one, other), Math.max(one, other)];
     assert.ok((boundsQuantile(given, low) ?? 0) <= (boundsQuantile(given, high) ?? 0));
   }));
 });
 
-Deno.test("rounding takes no quantile out of its bucket", () => {
+Deno.test("rounding moves no quantile out of its bucket", () => {
   const given = { bounds: [-10, -0.2], counts: [1, 19, 20] };
   assert.equal(boundsQuantile(given, 0.5), -0.2);
   assert.equal(boundsQuantile(given, 0.95), -0.2);
 });
 
-Deno.test("there is no quantile where nothing was counted or no bound is left", () => {
+Deno.test("the quantile without values or without bounds is null", () => {
   assert.equal(boundsQuantile({ bounds: [1], counts: [0, 0] }, 0.5), null);
   assert.equal(boundsQuantile({ bounds: [], counts: [3] }, 0.5), null);
   assert.equal(boundsQuantile({ bounds: [1, 2], counts: [0, 0, 3] }, 0.5), 2);
@@ -92,7 +92,7 @@ Deno.test("adding keeps the bounds that both have, and every count below the sam
   }));
 });
 
-Deno.test("subtracting undoes adding, in the bounds that both have", () => {
+Deno.test("subtraction reverses addition, in the bounds that both have", () => {
   fc.assert(fc.property(buckets, buckets, (a, b) => {
     const both = addBounds(a, b);
     const left = subtractBounds(both, b);

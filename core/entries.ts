@@ -1,6 +1,6 @@
 /**
- * Entries: what happened at an instant, such as an error, in lists that keep the newest. A list is a
- * field of {@linkcode Entries} and a row of {@linkcode entryLists}.
+ * Entries: events at an instant, such as errors, in lists that keep the newest. A list is a field of
+ * {@linkcode Entries} and a row of {@linkcode entryLists}.
  */
 
 import { MAX_ERROR_LENGTH, MAX_ERRORS } from "./limits.ts";
@@ -18,13 +18,13 @@ export interface Entries {
 export interface ErrorEntry {
   /** Severity. */
   level: "warning" | "error";
-  /** What happened, in one text. */
+  /** Description of the event. */
   message: string;
   /** Traceback, or the empty string when there is none. */
   exception: string;
   /** Log time, epoch nanoseconds. */
   log_ns: bigint;
-  /** Where it comes from, such as `process.pid`; absent when not known. */
+  /** Source of the entry, such as `process.pid`; absent when not known. */
   tags?: Tags;
 }
 
@@ -74,14 +74,14 @@ export function absorbEntries(ours: Entries, theirs: Partial<Entries>): void {
   }
 }
 
-/** The lists alone, of what may have more fields. */
-export function entriesOf(given: Entries): Entries {
-  return eachList((field) => given[field]) as Entries;
+/** Only the lists of `source`, which may have more fields. */
+export function entriesOf(source: Entries): Entries {
+  return eachList((field) => source[field]) as Entries;
 }
 
-/** The lists as a payload has them. */
-export function newestFirst(given: Entries): Entries {
-  return eachList((field) => given[field].toReversed()) as Entries;
+/** The lists in the order of a payload. */
+export function newestFirst(source: Entries): Entries {
+  return eachList((field) => source[field].toReversed()) as Entries;
 }
 
 /** The schema of each list in an upload. */

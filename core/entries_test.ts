@@ -25,7 +25,7 @@ Deno.test("only the newest errors are kept, oldest first", () => {
   assert.deepEqual(merge(a, b).errors, all.slice(20));
 });
 
-Deno.test("what is added changes neither list that was there before", () => {
+Deno.test("absorbing entries changes neither of the given lists", () => {
   const entry: ErrorEntry = { level: "error", message: "", exception: "", log_ns: 2n };
   const ours = { errors: [entry] };
   const before = ours.errors;

@@ -1,8 +1,8 @@
-/** HTTP rules that both endpoints share: negotiation of gzip, and the answer of a refusal. */
+/** HTTP rules of both endpoints: gzip negotiation, and the response to a refused request. */
 
 import type { Refusal } from "./problem.ts";
 
-/** The answer that a refusal is. */
+/** HTTP response to a refused request. */
 export interface ProblemAnswer {
   /** HTTP status. */
   status: number;
@@ -22,7 +22,7 @@ export function acceptsGzip(header: string | null | undefined): boolean {
   return accepted.get("gzip") ?? accepted.get("*") ?? false;
 }
 
-/** The problem document of a refusal, as it is sent (RFC 9457). */
+/** The response with the problem document of a refusal (RFC 9457). */
 export function problemAnswer({ problem, headers }: Refusal): ProblemAnswer {
   const body = new TextEncoder().encode(JSON.stringify(problem));
   return {

@@ -29,22 +29,22 @@ export function decode(text: string): unknown {
 
 const NANOSECONDS = /(_ns"\s*:\s*)(-?(?:0|[1-9]\d{0,18}))(?![\d.eE])/g;
 
-/** Marks nanoseconds that became strings; a text that contains it is left to the reviver. */
+/** Marks nanoseconds that were written as strings; a text that contains it is read by the reviver. */
 const MARK = "\x7f";
 
 /**
- * The same as with a reviver, several times as fast: writes the nanoseconds as marked strings, parses,
- * turns them into bigints. A quote follows `_ns` only at the end of a string, so the pattern cannot
- * match inside one. `undefined` for a text that this could misread, or that is not JSON: the reviver
- * reads it then, and its error shows the original text.
+ * Decodes as the reviver does, several times as fast: writes the nanoseconds as marked strings, parses
+ * the text, and converts the strings to bigints. A quote follows `_ns` only at the end of a string, so
+ * the pattern cannot match inside one. `undefined` if the text is not JSON or could be misread: the
+ * reviver reads it then, and its error shows the original text.
  */
 function decodeFast(text: string): unknown {
   if (text.includes(MARK)) return undefined;
-  const value = parsed(text.replace(NANOSECONDS, `$1"${MARK}$2"`));
-  return isWhole(value) && reviveNanoseconds(value) ? value : undefined;
+  const value = tryParse(text.replace(NANOSECONDS, `$1"${MARK}$2"`));
+  return hasAllDigits(value) && reviveNanoseconds(value) ? value : undefined;
 }
 
-function parsed(text: string): unknown {
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -52,8 +52,8 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether a value has every digit that was written, if it is a number. */
-function isWhole(value: unknown): boolean {
+/** Whether a value, if it is a number, has every digit of the text. */
+function hasAllDigits(value: unknown): boolean {
   return typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value);
 }
 
@@ -61,7 +61,7 @@ function isWhole(value: unknown): boolean {
 function reviveNanoseconds(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) {
-    for (const item of value) if (!isWhole(item) || !reviveNanoseconds(item)) return false;
+    for (const item of value) if (!hasAllDigits(item) || !reviveNanoseconds(item)) return false;
     return true;
   }
   const fields = value as Record<string, unknown>;
@@ -71,7 +71,7 @@ function reviveNanoseconds(value: unknown): boolean {
       if (typeof field === "number") return false;
       if (typeof field === "string" && field[0] === MARK) fields[key] = BigInt(field.slice(1));
     }
-    if (!isWhole(field) || !reviveNanoseconds(field)) return false;
+    if (!hasAllDigits(field) || !reviveNanoseconds(field)) return false;
   }
   return true;
 }

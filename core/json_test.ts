@@ -6,7 +6,7 @@ import "./testdata/arbitrary.ts";
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 const parse = JSON.parse as unknown as (text: string, reviver: Reviver) => unknown;
 
-/** What `decode` promises, stated plainly. */
+/** The definition of `decode`, as a plain reviver. */
 function reference(text: string): unknown {
   return parse(text, (key, value, { source = "" }) => {
     if (!Number.isFinite(value) || !/^-?\d+$/.test(source)) return value;
@@ -60,7 +60,7 @@ const brokenTexts = fc.tuple(texts, fc.nat(), fc.nat({ max: 2 }), tokens)
     return text.slice(0, cut) + token + text.slice(cut + gone);
   });
 
-Deno.test("every 64-bit integer comes back, wherever it stands", () => {
+Deno.test("every 64-bit integer is decoded exactly, in any place", () => {
   const integers = fc.oneof(
     fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n }),
     fc.constantFrom(
@@ -85,7 +85,7 @@ Deno.test("every 64-bit integer comes back, wherever it stands", () => {
   }));
 });
 
-Deno.test("decoding is what a plain reviver makes of any JSON", () => {
+Deno.test("decoding any JSON gives the result of a plain reviver", () => {
   fc.assert(
     fc.property(texts, (text) => assert.deepEqual(decode(text), reference(text))),
     { numRuns: 3000 },
@@ -108,13 +108,13 @@ Deno.test("decoding refuses exactly what JSON.parse refuses", () => {
   );
 });
 
-Deno.test("any JSON value comes back", () => {
+Deno.test("any JSON value is decoded as it was encoded", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => {
     assert.deepEqual(decode(encode({ value })), reference(JSON.stringify({ value })));
   }));
 });
 
-Deno.test("a number is a bigint only where a double would lose it, or under a key in _ns", () => {
+Deno.test("a number is a bigint only if a double would lose digits, or under a key in _ns", () => {
   const cases: [text: string, value: unknown][] = [
     ["9007199254740991", 9007199254740991],
     ["9007199254740993", 9007199254740993n],
@@ -142,13 +142,13 @@ Deno.test("an error shows the original text", () => {
   assert.throws(() => decode('{"a_ns":5,}'), { name: "SyntaxError", message: /position 10\b/ });
 });
 
-Deno.test("what is nested too deeply is refused, not a crash", () => {
+Deno.test("JSON nested too deeply is a SyntaxError, not a crash", () => {
   for (const text of ["[".repeat(1e6) + "]".repeat(1e6), '{"a_ns":"1","b":' + "[".repeat(1e6)]) {
     assert.throws(() => decode(text), SyntaxError);
   }
 });
 
-Deno.test("a number of a million digits is read in no time", () => {
+Deno.test("a number of a million digits is decoded quickly", () => {
   const digits = "9".repeat(1e6);
   assert.deepEqual(decode(`{"a_ns":${digits},"b":${digits}}`), { a_ns: Infinity, b: Infinity });
 });

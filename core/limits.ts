@@ -9,10 +9,10 @@ export const MAX_FRAMES = 4_096;
 /** The frame with the sum of all frames beyond {@linkcode MAX_FRAMES}. */
 export const OTHER_FRAME = "(other)";
 
-/** Bucket bounds of one histogram of a foreign source, which has one bucket more. */
+/** Bucket bounds of one Prometheus histogram, which has one bucket more. */
 export const MAX_BUCKETS = 4_096;
 
-/** Bins of one of our own histograms. */
+/** Bins of one native histogram. */
 export const MAX_BINS: number = 2 ** 15;
 
 /** Characters of a metric, frame, tag key or resource kind. */
@@ -27,7 +27,7 @@ export const MAX_TAGS = 64;
 /** Resources of one instance. */
 export const MAX_RESOURCES = 20_000;
 
-/** Warnings and errors that are kept: the newest. */
+/** Warnings and errors in a window: the newest. */
 export const MAX_ERRORS = 100;
 
 /** Characters of an error's message or exception. */
@@ -36,8 +36,8 @@ export const MAX_ERROR_LENGTH = 65_536;
 /** Largest magnitude of a value, so that no sum of values overflows a double. */
 export const MAX_MAGNITUDE = 1e300;
 
-/** Bytes of an upload as sent. */
+/** Bytes of an upload as sent, compressed or not. */
 export const MAX_UPLOAD_BYTES: number = 8 * 2 ** 20;
 
-/** Bytes of an upload once inflated. */
+/** Bytes of an upload after decompression. */
 export const MAX_INFLATED_BYTES: number = 64 * 2 ** 20;

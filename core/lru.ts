@@ -1,12 +1,12 @@
-/** A cache of bounded weight: the entries that were not used for longest make room. */
+/** A cache of bounded weight, which evicts the least recently used entries. */
 
-/** How much a cache holds. */
+/** Capacity of a cache. */
 export interface LruOptions<V> {
-  /** Weight of all entries together; the newest entry stays even where it alone weighs more. */
+  /** Weight of all entries together; the newest entry stays even if it alone weighs more. */
   max: number;
   /** Weight of an entry when it is set; absent: 1 each. */
   weigh?: (value: V) => number;
-  /** Called with each entry that makes room. */
+  /** Called with each evicted value. */
   onEvict?: (value: V) => void;
 }
 
@@ -15,7 +15,7 @@ interface Weighed<V> {
   weight: number;
 }
 
-/** Entries by key, as many as the weight allows. */
+/** Cache of values by key, up to a total weight. */
 export class Lru<K, V> {
   readonly #max: number;
   readonly #weigh: (value: V) => number;
@@ -46,7 +46,7 @@ export class Lru<K, V> {
     for (const { value } of this.#entries.values()) yield value;
   }
 
-  /** The value of a key, which is the most recently used then. */
+  /** The value of a key, which becomes the most recently used. */
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -55,16 +55,16 @@ export class Lru<K, V> {
     return entry.value;
   }
 
-  /** Sets the value of a key, which is the most recently used then. */
+  /** Sets the value of a key, which becomes the most recently used. */
   set(key: K, value: V): void {
     this.delete(key);
     const weight = this.#weigh(value);
     this.#entries.set(key, { value, weight });
     this.#weight += weight;
-    if (this.#weight > this.#max) this.#makeRoom();
+    if (this.#weight > this.#max) this.#evict();
   }
 
-  /** Forgets the value of a key. */
+  /** Removes the value of a key. */
   delete(key: K): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
@@ -72,13 +72,13 @@ export class Lru<K, V> {
     this.#weight -= entry.weight;
   }
 
-  /** Forgets all. */
+  /** Removes all values. */
   clear(): void {
     this.#entries.clear();
     this.#weight = 0;
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     for (const [key, { value }] of this.#entries) {
       if (this.#weight <= this.#max || this.#entries.size === 1) return;
       this.delete(key);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Lru } from "./lru.ts";
 
-Deno.test("the least recently used entry makes room for a new one", () => {
+Deno.test("a new entry evicts the least recently used", () => {
   const evicted: number[] = [];
   const cache = new Lru<string, number>({ max: 2, onEvict: (value) => evicted.push(value) });
   cache.set("a", 1);
@@ -13,7 +13,7 @@ Deno.test("the least recently used entry makes room for a new one", () => {
   assert.deepEqual(evicted, [2]);
 });
 
-Deno.test("a heavy entry makes several leave, and stays where it alone is too heavy", () => {
+Deno.test("a heavy entry evicts several, and stays even if it alone is too heavy", () => {
   const cache = new Lru<string, string>({ max: 5, weigh: ({ length }) => length });
   cache.set("a", "aa");
   cache.set("b", "bb");
@@ -27,7 +27,7 @@ Deno.test("a heavy entry makes several leave, and stays where it alone is too he
 
 const actions = fc.array(fc.tuple(fc.constantFrom("get", "set", "delete"), fc.nat(5), fc.nat(4)));
 
-Deno.test("entries are those that were used last and fit together", () => {
+Deno.test("the cache holds the most recently used entries that fit together", () => {
   fc.assert(
     fc.property(actions, fc.integer({ min: 4, max: 10 }), (steps, max) => {
       const cache = new Lru<number, number>({ max, weigh: (value) => value });

@@ -9,7 +9,7 @@ import type { Resource } from "./window.ts";
 export interface MetricOf<Type extends string, Stats> {
   /** Metric name: snake_case, its unit last. */
   name: string;
-  /** Metric type, which says what `stats` holds. */
+  /** Metric type, which decides the fields of `stats`. */
   type: Type;
   /** Tags that identify the series, such as `process.pid`. */
   tags: Tags;
@@ -19,7 +19,7 @@ export interface MetricOf<Type extends string, Stats> {
   updated_ns: bigint;
 }
 
-/** One measured series (2.2), told apart by `type`. */
+/** One measured series (2.2); `type` decides which. */
 export type Metric =
   | MetricOf<"gauge", GaugeStats>
   | MetricOf<"counter", CounterStats>
@@ -68,7 +68,7 @@ export interface InstanceList {
 
 /** Body of every refusal (RFC 9457, `application/problem+json`). */
 export interface Problem {
-  /** Kind of problem: a URI, or `about:blank` where the status says it all. */
+  /** Kind of problem: a URI, or `about:blank` if the status is enough. */
   type: string;
   /** The kind in a few words. */
   title: string;

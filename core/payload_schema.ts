@@ -3,7 +3,7 @@
 import { payloadEntries } from "./entries.ts";
 import { MAX_TAGS } from "./limits.ts";
 import type { Instance, InstanceList, Metric, Problem, Signals } from "./payload.ts";
-import { list, nanoseconds, object, oneOf, type Shape, text, variants, whole } from "./schema.ts";
+import { integer, list, nanoseconds, object, oneOf, type Shape, text, variants } from "./schema.ts";
 import { kinds } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
 import { LAST_NS, tsFromNs } from "./time.ts";
@@ -15,7 +15,7 @@ const ADDED_TAGS = 3;
 
 const instanceTags = upToTags(MAX_TAGS + ADDED_TAGS);
 
-const seconds = whole(0, tsFromNs(LAST_NS));
+const seconds = integer(0, tsFromNs(LAST_NS));
 
 /** One metric (2.2). */
 export const metric: Shape<Metric> = variants<Metric>("type", {
@@ -77,7 +77,7 @@ export const instanceList: Shape<InstanceList> = object<InstanceList>({
 export const problem: Shape<Problem> = object<Problem>({
   type: text(),
   title: text(),
-  status: whole(400, 599),
+  status: integer(400, 599),
   detail: text(),
   errors: list(
     object<{ parameter: string; message: string }>({ parameter: text(), message: text() }),

@@ -87,7 +87,7 @@ function nodes(value: unknown): Node[] {
   return [value as Node, ...Object.values(value).flatMap(nodes)];
 }
 
-/** `text` with one thing in it changed: a value, a field missing, a field too many. */
+/** `text` with one change: another value, a missing field, or an additional field. */
 function mutated(texts: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc.tuple(texts, fc.nat(), fc.nat(), fc.constantFrom("set", "drop", "add"), wrongValues)
     .map(([text, which, field, how, wrong]) => {
@@ -121,7 +121,7 @@ function faultOf(shape: Shape<unknown>, text: string): ShapeError | undefined {
 for (const [name, [shape, texts]] of Object.entries(shapes)) {
   const validate = new Ajv2020({ strict: true }).compile(shape.schema);
 
-  Deno.test(`${name}: check and schema accept what is right`, () => {
+  Deno.test(`${name}: check and schema accept valid values`, () => {
     fc.assert(
       fc.property(texts, (text) => {
         assert.equal(faultOf(shape, text), undefined);
@@ -131,7 +131,7 @@ for (const [name, [shape, texts]] of Object.entries(shapes)) {
     );
   });
 
-  Deno.test(`${name}: check and schema refuse the same mistakes`, () => {
+  Deno.test(`${name}: check and schema refuse the same invalid values`, () => {
     let refused = 0;
     fc.assert(
       fc.property(mutated(texts), (text) => {
@@ -146,11 +146,11 @@ for (const [name, [shape, texts]] of Object.entries(shapes)) {
       }),
       { numRuns: 250 },
     );
-    assert.ok(refused > 50, `only ${refused} mistakes were made`);
+    assert.ok(refused > 50, `only ${refused} values were invalid`);
   });
 }
 
-Deno.test("nanoseconds are digits: what a schema takes for an integer, the check does not", () => {
+Deno.test("nanoseconds are plain digits: the schema accepts 1.0, the check does not", () => {
   const text = '{"level":"error","message":"","exception":"","log_ns":1.0}';
   assert.equal(faultOf(errorEntry, text)?.path, "log_ns");
   const last = text.replace("1.0", String(2n ** 63n - 1n));

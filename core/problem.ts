@@ -1,11 +1,11 @@
-/** Refusals: errors that are answered with a problem document (RFC 9457). */
+/** Refusals: errors of requests whose response is a problem document (RFC 9457). */
 
 import type { Problem } from "./payload.ts";
 
 /** The parameters or body paths at fault. */
 export type Faults = Problem["errors"];
 
-/** A request that is answered with a problem document instead. */
+/** Error of a request whose response is a problem document. */
 export class Refusal extends Error {
   /** Name of the class. */
   override readonly name = "Refusal";
@@ -14,7 +14,7 @@ export class Refusal extends Error {
   /** Headers of the answer, such as `Allow` and `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** For the answer `problem`, with headers beside those of every answer. */
+  /** Refusal with a document, and headers in addition to those of every response. */
   constructor(problem: Problem, headers: Record<string, string> = {}) {
     super(problem.detail);
     this.problem = problem;
@@ -46,14 +46,14 @@ export function refuse(
   return new Refusal({ type: "about:blank", title: TITLES[status], status, detail, errors });
 }
 
-/** The refusal of a method that a path does not answer, with those that it does. */
+/** Refusal of a method that the path does not have, with the allowed methods. */
 export function refuseMethod(method: string, allowed: readonly string[]): Refusal {
   const list = allowed.join(", ");
   const { problem } = refuse(405, `Cannot ${method} here: the method must be one of ${list}`);
   return new Refusal(problem, { allow: list });
 }
 
-/** The same refusal, of a request that may be sent again after whole seconds. */
+/** The refusal with a `Retry-After` header. */
 export function retryAfter(seconds: number, { problem, headers }: Refusal): Refusal {
   return new Refusal(problem, { ...headers, "retry-after": String(seconds) });
 }

@@ -1,43 +1,43 @@
-/** Query parameters: how each is read, and its description. Both `/signals` endpoints use them. */
+/** Query parameters of both `/signals` endpoints: their parsers and their descriptions. */
 
 import { type Faults, refuse } from "./problem.ts";
 import type { JsonSchema } from "./schema.ts";
 import type { Selection } from "./snapshot.ts";
 import { nsFromSeconds } from "./time.ts";
 
-/** A query parameter: how it is read, and its description. */
+/** A query parameter: its parser and its description. */
 export interface Parameter<T> {
   /**
-   * The value of the texts that a query gives for the parameter, in their order.
+   * Parses the texts that a query has for the parameter, in their order.
    *
-   * @throws {RangeError} If they cannot be read; its message says what they must be.
+   * @throws {RangeError} If they are not valid; its message says the rule.
    */
-  read(given: string[]): T;
+  read(texts: string[]): T;
   /** Whether a query must have it. */
   required: boolean;
   /** One or two sentences for the API's description. */
   description: string;
-  /** Schema of the value as the query has it; an array is one text, with commas between its items. */
+  /** Schema of the value in the query; an array is one comma-separated text. */
   schema: JsonSchema;
 }
 
 /** The parameters of one path, by name. */
 export type QueryParameters<T> = { readonly [Name in keyof T]: Parameter<T[Name]> };
 
-/** How one text of a query is read, and which texts can be. */
+/** Format of a parameter: the parser of one text, and its schema. */
 export interface Format<T> {
   /**
-   * The value that a text stands for.
+   * Parses a text.
    *
-   * @throws {RangeError} If it stands for none; its message says what it must be.
+   * @throws {RangeError} If the text is not valid; its message says the rule.
    */
   parse(text: string): T;
-  /** Schema of the value as the query has it. */
+  /** Schema of the value in the query. */
   schema: JsonSchema;
 }
 
 /**
- * The query's parameters, read.
+ * Reads the parameters of a query.
  *
  * @throws {Refusal} 400 that names each parameter at fault.
  */
@@ -71,9 +71,9 @@ export function readQuery<T extends object>(
 /** A parameter that must be given, once. */
 export function required<T>({ parse, schema }: Format<T>, description: string): Parameter<T> {
   return {
-    read(given) {
-      if (given.length === 0) throw new RangeError("is missing");
-      return parse(only(given));
+    read(texts) {
+      if (texts.length === 0) throw new RangeError("is missing");
+      return parse(only(texts));
     },
     required: true,
     description,
@@ -87,7 +87,7 @@ export function optional<T>(
   description: string,
 ): Parameter<T | undefined> {
   return {
-    read: (given) => given.length === 0 ? undefined : parse(only(given)),
+    read: (texts) => texts.length === 0 ? undefined : parse(only(texts)),
     required: false,
     description,
     schema,
@@ -109,12 +109,12 @@ export const someText: Format<string> = {
   schema: { type: "string", minLength: 1 },
 };
 
-/** Names with commas between them. */
+/** Comma-separated names. */
 export const names: Format<string[]> = {
   parse(text) {
-    const given = text.split(",").map((name) => name.trim());
-    if (given.includes("")) throw new RangeError("must be names with one comma between them");
-    return given;
+    const list = text.split(",").map((name) => name.trim());
+    if (list.includes("")) throw new RangeError("must be names with one comma between them");
+    return list;
   },
   schema: { type: "array", items: { type: "string", minLength: 1 } },
 };
@@ -130,17 +130,16 @@ export const countFromOne: Format<number> = {
   schema: { type: "integer", minimum: 1, maximum: 999_999_999 },
 };
 
-/** Parameters with which a read of `/signals` asks for part of the metrics. */
+/** Parameters of `/signals` that select part of the metrics. */
 export const selectionParameters: { [Name in keyof Selection]-?: Parameter<Selection[Name]> } = {
   metrics: optional(
     names,
-    "Metric names with commas between them; a name that ends in * stands for all names that start " +
-      "so. Default: all.",
+    "Comma-separated metric names; a name that ends in * selects by prefix. Default: all.",
   ),
   top: optional(countFromOne, "Frames of each profile, largest first. Default: all."),
 };
 
-function only(given: string[]): string {
-  if (given.length > 1) throw new RangeError(`must be given once: got ${given.length}`);
-  return given[0]!;
+function only(texts: string[]): string {
+  if (texts.length > 1) throw new RangeError(`must be given once: got ${texts.length}`);
+  return texts[0]!;
 }

@@ -16,7 +16,7 @@ export interface Shape<T> {
   /** The shape as a JSON Schema. */
   readonly schema: JsonSchema;
   /**
-   * The value, typed. It is taken over: parts that need no change are not copied.
+   * The value, typed. It shares with `value` the parts that need no change.
    *
    * @throws {ShapeError} If the value does not fit.
    */
@@ -93,8 +93,8 @@ export function number(min: number, max: number): Shape<number> {
   };
 }
 
-/** A whole number within bounds that a double holds exactly. */
-export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape<number> {
+/** An integer within bounds that a double holds exactly. */
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape<number> {
   return {
     schema: { type: "integer", minimum: min, maximum: max },
     check(value) {
@@ -106,7 +106,7 @@ export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape
   };
 }
 
-/** A number up to a magnitude, with every digit where it is an integer. */
+/** A number up to a magnitude; an integer keeps every digit. */
 export function quantityUpTo(magnitude: number): Shape<Quantity> {
   const plain = number(-magnitude, magnitude);
   return {
@@ -220,12 +220,12 @@ export function object<T extends object>(
   const names = Object.keys(fields);
   const shapes = Object.values<Shape<unknown>>(fields);
   const known = new Set(names);
-  const free = new Set<unknown>(optional);
+  const optionalNames = new Set<unknown>(optional);
   return {
     schema: {
       type: "object",
       properties: Object.fromEntries(names.map((name, i) => [name, shapes[i]!.schema])),
-      required: names.filter((name) => !free.has(name)),
+      required: names.filter((name) => !optionalNames.has(name)),
       additionalProperties: false,
     },
     check(value) {
@@ -240,7 +240,7 @@ export function object<T extends object>(
           const name = names[at]!;
           const value = given[name];
           if (value === undefined && !Object.hasOwn(given, name)) {
-            if (free.has(name)) continue;
+            if (optionalNames.has(name)) continue;
             throw new ShapeError("", "is missing");
           }
           const part = shapes[at]!.check(value);
@@ -256,7 +256,7 @@ export function object<T extends object>(
   };
 }
 
-/** One of several objects, told apart by the string in the field `tag`. */
+/** One of several objects; the string in the field `tag` decides which. */
 export function variants<T>(tag: string, shapes: Record<string, Shape<T>>): Shape<T> {
   return {
     schema: { oneOf: Object.values(shapes).map(({ schema }) => schema) },

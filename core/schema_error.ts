@@ -25,7 +25,7 @@ export function within(part: string, error: unknown): unknown {
   return new ShapeError(`${part}${dot}${path}`, fault);
 }
 
-/** A field in a path; a long or odd name, which a client may have chosen, is cut and quoted. */
+/** Name of a field in a path; a client may have chosen it, so a long or unusual one is cut and quoted. */
 export function field(name: string): string {
   return /^[\w.-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80));
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   flag,
+  integer,
   list,
   nanoseconds,
   nullable,
@@ -12,15 +13,14 @@ import {
   tagsOf,
   text,
   variants,
-  whole,
 } from "./schema.ts";
 import { ShapeError } from "./schema_error.ts";
 
-const point = object<{ x: number; label?: string }>({ x: whole(0, 9), label: text() }, ["label"]);
+const point = object<{ x: number; label?: string }>({ x: integer(0, 9), label: text() }, ["label"]);
 const tags = tagsOf(text({ min: 1, max: 3 }), text({ max: 5 }), 2);
 const shape = variants<{ kind: string }>("kind", {
   dot: object<{ kind: "dot" }>({ kind: oneOf("dot") }),
-  line: object<{ kind: "line"; to: number }>({ kind: oneOf("line"), to: whole(0) }),
+  line: object<{ kind: "line"; to: number }>({ kind: oneOf("line"), to: integer(0) }),
 });
 
 Deno.test("an error names the path, the rule and the value", () => {
@@ -35,8 +35,8 @@ Deno.test("an error names the path, the rule and the value", () => {
     [number(0, 1), 1.5, "the value: must be a number from 0 to 1: got 1.5"],
     [number(0, 1), NaN, "the value: must be a number from 0 to 1: got NaN"],
     [number(0, 1), "0", 'the value: must be a number from 0 to 1: got "0"'],
-    [whole(0, 9), 1.5, "the value: must be a whole number from 0 to 9: got 1.5"],
-    [whole(0, 9), -1, "the value: must be a whole number from 0 to 9: got -1"],
+    [integer(0, 9), 1.5, "the value: must be a whole number from 0 to 9: got 1.5"],
+    [integer(0, 9), -1, "the value: must be a whole number from 0 to 9: got -1"],
     [
       nanoseconds,
       5,
@@ -84,7 +84,7 @@ Deno.test("an error stays short, however long the value is", () => {
   const long = "x".repeat(1e6);
   const cases: [shape: Shape<unknown>, value: unknown][] = [
     [flag, long],
-    [whole(0), BigInt("9".repeat(10_000))],
+    [integer(0), BigInt("9".repeat(10_000))],
     [point, { [long]: 1 }],
     [tags, { [long]: "1" }],
   ];

@@ -6,7 +6,7 @@ import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
 import type { Resource, Window } from "./window.ts";
 
-/** What a payload says beside its window, and the part of the window in it. */
+/** Fields of a payload in addition to its window, and the part of the window to show. */
 export interface SnapshotOptions {
   /** Tags of the instance. */
   context: Tags;
@@ -14,9 +14,9 @@ export interface SnapshotOptions {
   profiler?: { version: string };
   /** The service that answers; hosted only. */
   platform?: { version: string };
-  /** Base of the cumulative values, when it is not the start of the window. */
+  /** Start of the cumulative values, if it is not the start of the window. */
   start_ns?: bigint;
-  /** Snapshot instant, when it is not the end of the window. */
+  /** Snapshot instant, if it is not the end of the window. */
   payload_ns?: bigint;
   /** Series last updated before this instant are left out. */
   updatedSince_ns?: bigint;

@@ -141,7 +141,7 @@ function names(options: Omit<Parameters<typeof snapshot>[1], "context">): string
   return snapshot(window, { context, ...options }).metrics.map(({ name }) => name);
 }
 
-Deno.test("a payload is the text that the interface shows", async () => {
+Deno.test("a payload is the text of the interface's example", async () => {
   const golden = await Deno.readTextFile(new URL("testdata/payload.json", import.meta.url));
   const payload = snapshot(window, { context, profiler: { version: "0.1.0" } });
   assert.equal(encode(payload), encode(decode(golden)));
@@ -180,14 +180,14 @@ Deno.test("a selection takes the largest frames of each profile", () => {
   }]);
 });
 
-Deno.test("series that were last updated before an instant are left out, not forgotten", () => {
+Deno.test("series last updated before an instant are left out of the payload, not of the window", () => {
   assert.ok(names({ updatedSince_ns: OLD }).includes("cuda_graph_trace_mode"));
   assert.ok(!names({ updatedSince_ns: OLD + 1n }).includes("cuda_graph_trace_mode"));
   assert.equal(names({ updatedSince_ns: OLD + 1n }).length, series.length - 1);
   assert.equal(window.series.size, series.length);
 });
 
-Deno.test("base and instant are the window's unless given", () => {
+Deno.test("start and instant are those of the window unless given", () => {
   const own = snapshot(window, { context });
   assert.deepEqual([own.start_ns, own.payload_ns], [START, END]);
   const given = snapshot(emptyWindow(5n), { context, start_ns: 1n, payload_ns: 9n });

@@ -3,23 +3,23 @@
  * order. Method: J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic" (1997), section 2.
  */
 
-/** A JSON number. An integer past 2^53, which not every double holds, is a `bigint`. */
+/** A JSON number. An integer above 2^53 is a `bigint`, since a double may not hold it. */
 export type Quantity = number | bigint;
 
 /**
- * An exact sum: a double, or several where one cannot hold it. Each part is the double nearest to the
- * rest that the parts before it leave. Equal sums have equal forms.
+ * An exact sum: a double, or several if one cannot hold it. Each part is the double nearest to the
+ * remainder after the parts before it. Equal sums have equal forms.
  */
 export type Sum = number | readonly number[];
 
 /**
  * Exact sum of two sums.
  *
- * @throws {RangeError} If the result is beyond any double, or one of them is not finite.
+ * @throws {RangeError} If the result exceeds the range of a double, or an operand is not finite.
  */
 export function addSums(a: Sum, b: Sum): Sum {
   const high = rounded(a) + rounded(b);
-  // Sums of at most two parts, nearly all there are, seldom need more than two.
+  // Nearly all sums have at most two parts, and the result seldom needs more.
   const low = tail(a) + tail(b);
   const error = roundingError(rounded(a), rounded(b), high);
   const rest = error + low;
@@ -75,7 +75,7 @@ function isPart(part: unknown, i: number, parts: readonly unknown[]): boolean {
       Number.isFinite(before + part));
 }
 
-/** The second of at most two parts; NaN where there are more. */
+/** The second of at most two parts, or 0; NaN if there are more. */
 function tail(sum: Sum): number {
   return typeof sum === "number" ? 0 : sum.length === 2 ? sum[1]! : NaN;
 }

@@ -19,7 +19,7 @@ function total(sum: Sum): bigint {
 const add = (values: readonly number[]) => values.reduce<Sum>(addSums, 0);
 const lists = fc.array(doubles, { maxLength: 12 });
 
-Deno.test("adding loses nothing", () => {
+Deno.test("addition is exact", () => {
   fc.assert(fc.property(lists, (values) => {
     assert.equal(total(add(values)), values.reduce((all, value) => all + units(value), 0n));
   }));
@@ -44,13 +44,13 @@ Deno.test("equal sums have equal forms, whatever the order", () => {
   }));
 });
 
-Deno.test("the form is the nearest double, then the nearest to what is left", () => {
+Deno.test("each part is the double nearest to the remainder", () => {
   const distance = (a: bigint, b: bigint) => a < b ? b - a : a - b;
   fc.assert(fc.property(sums, (sum) => {
     const parts = [sum].flat() as number[];
     let left = total(sum);
     for (const part of parts) {
-      const half = units(ulp(part)); // twice half an ulp, so that it stays whole
+      const half = units(ulp(part)); // twice half an ulp, so that it stays an integer
       assert.ok(2n * distance(left, units(part)) <= half);
       left -= units(part);
     }
@@ -64,14 +64,14 @@ function ulp(value: number): number {
   return new Float64Array(bits.buffer)[0]! - Math.abs(value);
 }
 
-Deno.test("a sum of integers is their sum to the digit, past 2^53 as well", () => {
+Deno.test("a sum of integers is exact to the digit, also above 2^53", () => {
   fc.assert(fc.property(fc.array(fc.bigInt({ min: -(2n ** 90n), max: 2n ** 90n })), (integers) => {
     const sum = integers.map(exact).reduce(addSums, 0);
     assert.equal(BigInt(quantity(sum)), integers.reduce((a, b) => a + b, 0n));
   }));
 });
 
-Deno.test("a quantity has every digit of an integer and is else the nearest double", () => {
+Deno.test("a quantity has every digit of an integer, or is the nearest double", () => {
   const cases: [sum: Sum, quantity: number | bigint][] = [
     [0, 0],
     [1.5, 1.5],
@@ -125,7 +125,7 @@ Deno.test("only the canonical form is a sum", () => {
   for (const value of others) assert.ok(!isSum(value), String(value).slice(0, 40));
 });
 
-Deno.test("a sum that no double reaches is refused", () => {
+Deno.test("a sum beyond the range of a double is refused", () => {
   assert.throws(() => addSums(Number.MAX_VALUE, Number.MAX_VALUE), RangeError);
   assert.throws(() => addSums(Number.MAX_VALUE, 2 ** 970), RangeError);
   assert.throws(() => addSums(NaN, 1), RangeError);

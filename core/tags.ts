@@ -33,7 +33,7 @@ export function formatTags(tags: Tags): string {
 export function tagsKey(tags: Tags): string {
   const names = Object.keys(tags);
   if (names.length > 1) names.sort();
-  // With lengths nothing needs an escape, which is several times as fast as JSON.
+  // With lengths no escapes are needed: several times as fast as JSON.
   let key = "";
   for (const name of names) {
     const value = tags[name]!;
@@ -58,6 +58,6 @@ function unescape(text: string, pair: string): string {
   }
 }
 
-function cannotRead(pair: string, why: string): RangeError {
-  return new RangeError(`Cannot read the tag ${JSON.stringify(pair.slice(0, 80))}: ${why}`);
+function cannotRead(pair: string, reason: string): RangeError {
+  return new RangeError(`Cannot read the tag ${JSON.stringify(pair.slice(0, 80))}: ${reason}`);
 }

@@ -5,7 +5,7 @@ import { formatTags, parseTags, tagsKey } from "./tags.ts";
 import { resourceKey } from "./window.ts";
 import { tags } from "./testdata/arbitrary.ts";
 
-Deno.test("any tags come back from their text", () => {
+Deno.test("parseTags() reverses formatTags()", () => {
   fc.assert(fc.property(tags, (given) => assert.deepEqual(parseTags(formatTags(given)), given)));
   const binary = fc.string({ minLength: 1, unit: "binary" });
   fc.assert(fc.property(fc.dictionary(binary, binary, { noNullPrototype: true }), (given) => {
@@ -13,7 +13,7 @@ Deno.test("any tags come back from their text", () => {
   }));
 });
 
-Deno.test("a tag string is read as written", () => {
+Deno.test("a tag string gives its keys and values", () => {
   const cases: [text: string, tags: Record<string, string>][] = [
     ["", {}],
     [";;", {}],
@@ -46,7 +46,7 @@ Deno.test("an invalid tag string is refused", () => {
   }
 });
 
-Deno.test("the names of an object's own parts are tags like any other", () => {
+Deno.test("names of built-in properties are valid keys", () => {
   for (const key of ["__proto__", "constructor", "toString"]) {
     const read = parseTags(`${key}:v`);
     assert.deepEqual(Object.entries(read), [[key, "v"]]);
@@ -54,7 +54,7 @@ Deno.test("the names of an object's own parts are tags like any other", () => {
   }
 });
 
-Deno.test("identity is equal exactly when the pairs are", () => {
+Deno.test("the identities of tags are equal exactly if their pairs are", () => {
   const pairs = fc.dictionary(
     fc.constantFrom("a", "b", "a:b", '"'),
     fc.constantFrom("", "1", ":", '","'),

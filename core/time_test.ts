@@ -5,14 +5,14 @@ import "./testdata/arbitrary.ts";
 
 const instants = fc.bigInt({ min: 0n, max: LAST_NS });
 
-Deno.test("every nanosecond of 64 bits comes back from decimal seconds", () => {
+Deno.test("nsFromSeconds() reverses secondsFromNs() for every nanosecond of 64 bits", () => {
   fc.assert(fc.property(instants, (ns) => assert.equal(nsFromSeconds(secondsFromNs(ns)), ns)));
   for (const ns of [0n, 1n, 999_999_999n, 1_000_000_000n, LAST_NS]) {
     assert.equal(nsFromSeconds(secondsFromNs(ns)), ns);
   }
 });
 
-Deno.test("whole seconds come back, and an instant falls in its second", () => {
+Deno.test("tsFromNs() reverses nsFromTs(), and gives the second of any instant", () => {
   fc.assert(fc.property(instants, (ns) => {
     const start = nsFromTs(tsFromNs(ns));
     assert.ok(start <= ns && ns < start + 1_000_000_000n);
@@ -36,7 +36,7 @@ Deno.test("decimal seconds are exact to the last digit", () => {
   assert.equal(secondsFromNs(1n), "0.000000001");
 });
 
-Deno.test("what is not decimal seconds is refused", () => {
+Deno.test("text that is not decimal seconds is refused", () => {
   const texts = [
     ...["", "abc", "1e3", "-1", "+1", " 1", "1 ", "1\n", "1.", ".5", "0x10", "1,5", "1_000", "١"],
     ...["1.0000000001", "1.00000000000000000001", "1.5.5", "NaN", "Infinity", "99999999999"],
@@ -50,6 +50,6 @@ Deno.test("what is not decimal seconds is refused", () => {
   }
 });
 
-Deno.test("whole seconds must be whole", () => {
+Deno.test("a fraction of a second is refused", () => {
   assert.throws(() => nsFromTs(1.5), RangeError);
 });

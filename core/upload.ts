@@ -10,7 +10,7 @@ import type { Window } from "./window.ts";
 export interface Upload {
   /** 12 hex digits; the tag `instance.id`. */
   instance_id: string;
-  /** Version of the profiler that measured. */
+  /** Version of the profiler. */
   profiler_version: string;
   /** Start of the instance and of its first window, epoch nanoseconds. */
   start_ns: bigint;
@@ -41,7 +41,7 @@ function windowBody(window: Window): unknown {
   };
 }
 
-/** A series for JSON, without `updated_ns` where that is the end of the window, as it mostly is. */
+/** A series for JSON, without `updated_ns` if that is the end of the window, as in most series. */
 function seriesBody(series: Series, to_ns: bigint): unknown {
   const { name, type, tags, updated_ns } = series;
   const values = kindOf(series).body(series);

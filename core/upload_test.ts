@@ -8,7 +8,7 @@ import { encodeUpload } from "./upload.ts";
 import { uploadShape } from "./upload_schema.ts";
 import { uploads } from "./testdata/arbitrary.ts";
 
-Deno.test("an upload comes back as it was", () => {
+Deno.test("an encoded upload is decoded as it was", () => {
   fc.assert(
     fc.property(uploads, (upload) => {
       const text = encodeUpload(upload);
@@ -189,7 +189,7 @@ Deno.test("a value outside its type or limit is refused, with its path", () => {
   assert.doesNotThrow(() => uploadShape.check(decode(encode(upload))));
 });
 
-Deno.test("a key __proto__ stays a key and touches nothing else", () => {
+Deno.test("a key __proto__ stays a key and changes nothing else", () => {
   const text = encode(profile({ names: ["__proto__"] }))
     .replace('"tags":{}', '"tags":{"__proto__":"v"}');
   const read = uploadShape.check(decode(text));

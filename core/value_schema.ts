@@ -1,7 +1,7 @@
 /** The schemas that all parts of the interface share: names, tags, values and exact sums. */
 
 import { MAX_MAGNITUDE, MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH } from "./limits.ts";
-import { list, mapped, number, quantityUpTo, type Shape, tagsOf, text, whole } from "./schema.ts";
+import { integer, list, mapped, number, quantityUpTo, type Shape, tagsOf, text } from "./schema.ts";
 import { ShapeError } from "./schema_error.ts";
 import { isSum, type Quantity, type Sum } from "./sum.ts";
 import type { Tags } from "./tags.ts";
@@ -20,15 +20,15 @@ export function upToTags(max: number): Shape<Tags> {
 /** A value of a gauge, counter, histogram or frame. */
 export const value: Shape<Quantity> = quantityUpTo(MAX_MAGNITUDE);
 
-/** A number that stands for measured values: a bound, an extreme, a mean, a quantile. */
+/** A number derived from measured values: a bound, an extreme, a mean, a quantile. */
 export const double: Shape<number> = number(-MAX_MAGNITUDE, MAX_MAGNITUDE);
 
-/** A number of values or samples. */
-export const times: Shape<number> = whole(0);
+/** A count of values or samples. */
+export const times: Shape<number> = integer(0);
 
 const sumParts = list(value, { min: 2 });
 
-/** An exact sum: a number, or the parts of one that no double holds. */
+/** An exact sum: a number, or its parts if one double cannot hold it. */
 export const sum: Shape<Sum> = {
   schema: { anyOf: [value.schema, sumParts.schema] },
   check(given) {

@@ -7,11 +7,11 @@ import { absorbEntries, type Entries, noEntries } from "./entries.ts";
 import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
 
-/** A host, process or device that was measured (2.4). */
+/** A measured host, process or device (2.4). */
 export interface Resource {
   /** Kind of resource: `host`, `process` or `device`. */
   kind: string;
-  /** Tags that identify it among its kind, such as `device.uuid`; none for the host. */
+  /** Tags that identify it within its kind, such as `device.uuid`; none for the host. */
   tags: Tags;
   /** Attributes that describe it, such as `device.name`. */
   attributes: Tags;

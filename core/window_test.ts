@@ -45,7 +45,7 @@ Deno.test("merging has an identity on both sides", () => {
   }));
 });
 
-Deno.test("merging changes neither window, nor does what happens to the result", () => {
+Deno.test("merging changes neither window, and a later change of the result does not either", () => {
   fc.assert(fc.property(windows(0n, 1n), windows(1n, 2n), (a, b) => {
     const before = structuredClone([a, b]);
     const merged = merge(a, b);
@@ -56,7 +56,7 @@ Deno.test("merging changes neither window, nor does what happens to the result",
   }));
 });
 
-Deno.test("windows merge only where one ends and the next starts", () => {
+Deno.test("windows merge only if the next starts at the end of the one before", () => {
   const at = (from_ns: bigint, to_ns: bigint): Window => ({ ...emptyWindow(from_ns), to_ns });
   assert.throws(() => merge(at(0n, 1n), at(2n, 3n)), {
     name: "RangeError",

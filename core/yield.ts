@@ -1,9 +1,9 @@
-/** The one way to give other work its turn. */
+/** Yielding: the one function that lets other work run. */
 
 /**
- * Resolves when all that is ready has had its turn: requests too.
+ * Resolves after all work that is ready has run, requests included.
  *
- * Not `setImmediate`: in a loop of it, requests were seen to wait a tenth of a second.
+ * Not with `setImmediate`: in a loop of it, requests waited for a tenth of a second.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));

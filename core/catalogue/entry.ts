@@ -10,7 +10,7 @@ export interface CatalogueEntry {
   readonly type: Metric["type"];
   /** Unit of its values, the end of its name; `null` for a plain number. */
   readonly unit: string | null;
-  /** Keys of the tags that tell its series apart. */
+  /** Keys of the tags that identify its series. */
   readonly tags: readonly string[];
   /** Definition. */
   readonly meaning: string;

@@ -28,7 +28,7 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
     meaning: "GPU time by kernel symbol; samples are launches.",
     read:
       "Cumulative; two reads give the profile of the time between them. Kernels that ran at the " +
-      "same time on several streams each count whole, so the sum may pass the wall clock. In graph " +
+      "same time on several streams each count in full, so the sum may pass the wall clock. In graph " +
       "mode a sum far below the GPU's busy time is expected. Absent: nothing was captured; " +
       "profiler_capture_state says why.",
     act: "Start with the largest frame: value / samples is its mean time. Many samples of a few " +
@@ -113,7 +113,7 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
     meaning:
       "Time that threads of the processor waited for the GPU; the frame is what they waited " +
       "for: context, stream or event; samples are waits.",
-    read: "Time of threads, not of the GPU: several that wait at once each count whole. " +
+    read: "Time of threads, not of the GPU: several that wait at once each count in full. " +
       "stream_wait_event is the GPU's own waiting and costs no thread. Much waiting beside a busy " +
       "GPU is healthy.",
     act: "Much waiting beside an idle GPU: the processor and the GPU take turns. Look for " +

@@ -24,7 +24,7 @@ Deno.test("every entry says in whole sentences what it is, how to read it and wh
   }
 });
 
-Deno.test("tags that tell series apart are named once each", () => {
+Deno.test("tags that identify series are named once each", () => {
   for (const { name, tags } of catalogue) assert.equal(new Set(tags).size, tags.length, name);
 });
 

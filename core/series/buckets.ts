@@ -3,14 +3,14 @@
 import { type Bins, count, isBinIndex } from "../bins.ts";
 import { addBounds, type Bounds } from "../bounds.ts";
 import { MAX_BINS, MAX_BUCKETS } from "../limits.ts";
-import { list, mapped, object, oneOf, type Shape, variants, whole } from "../schema.ts";
+import { integer, list, mapped, object, oneOf, type Shape, variants } from "../schema.ts";
 import { ShapeError } from "../schema_error.ts";
 import { double, times } from "../value_schema.ts";
 
-/** Counts by value: in our own log-linear bins, or between the bounds of a foreign source. */
+/** Counts by value: in native log-linear bins, or between the bounds of a Prometheus histogram. */
 export type Buckets = { readonly bins: Bins } | Bounds;
 
-/** Both in the buckets they share; `null` where they have none in common. Takes over `ours`. */
+/** Sum of both, or `null` if their kinds differ or one is missing. May change and return `ours`. */
 export function addBuckets(ours: Buckets | null, theirs: Buckets | null): Buckets | null {
   if (ours === null || theirs === null) return null;
   if ("bins" in ours && "bins" in theirs) {
@@ -25,7 +25,7 @@ export function copyBuckets(buckets: Buckets | null): Buckets | null {
   return buckets && "bins" in buckets ? { bins: new Map(buckets.bins) } : buckets;
 }
 
-/** Buckets as an upload has them. */
+/** Buckets in the form of an upload. */
 export function bucketsBody(buckets: Buckets): unknown {
   if ("bounds" in buckets) return { kind: "bounds", ...buckets };
   const sorted = [...buckets.bins].sort(([a], [b]) => a - b);
@@ -57,7 +57,7 @@ interface BoundsBody {
 const bins: Shape<Buckets> = mapped(
   object<BinsBody>({
     kind: oneOf("bins"),
-    indexes: list(whole(-(2 ** 14), 2 ** 14), { max: MAX_BINS }),
+    indexes: list(integer(-(2 ** 14), 2 ** 14), { max: MAX_BINS }),
     counts: list(times, { max: MAX_BINS }),
   }),
   ({ indexes, counts }) => {

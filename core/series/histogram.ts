@@ -1,4 +1,4 @@
-/** Histograms: how counted values are distributed. */
+/** Histograms: distributions of values. */
 
 import { binQuantile } from "../bins.ts";
 import { boundsQuantile } from "../bounds.ts";
@@ -16,7 +16,7 @@ import {
 } from "./buckets.ts";
 import { type SeriesKind, type SeriesOf, uploaded } from "./kind.ts";
 
-/** A distribution's increase. */
+/** A histogram's increase. */
 export interface HistogramSeries extends SeriesOf<"histogram"> {
   /** Number of values counted. */
   count: number;
@@ -42,15 +42,15 @@ export interface HistogramStats {
   max: number | null;
   /** `sum / count`, or 0 when nothing was counted. */
   mean: number;
-  /** The median, as its bin has it; `null` where the source keeps no buckets or nothing was counted. */
+  /** The median, to the precision of its bin; `null` without buckets or values. */
   p50: number | null;
-  /** The 95th percentile, likewise. */
+  /** The 95th percentile, to the precision of its bin; `null` without buckets or values. */
   p95: number | null;
 }
 
 /**
- * Value below which the fraction `q` of the distribution lies, within what its buckets resolve:
- * `null` when nothing was counted or the source keeps no buckets.
+ * Value below which the fraction `q` of the distribution lies, to the precision of its buckets;
+ * `null` without buckets or values.
  *
  * @throws {RangeError} If `q` is outside `[0, 1]`.
  */

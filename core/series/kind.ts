@@ -1,14 +1,14 @@
-/** A kind of series: what each of its files declares and offers. */
+/** Kinds of series: the fields that all series have, and the operations of a kind. */
 
 import { type Fields, nanoseconds, object, oneOf, type Optional, type Shape } from "../schema.ts";
 import type { Tags } from "../tags.ts";
 import { name, tags } from "../value_schema.ts";
 
-/** What every series has: its identity, and when it last changed. */
+/** Fields of every series: its identity, and its last update. */
 export interface SeriesOf<Type extends string> {
   /** Metric name. */
   readonly name: string;
-  /** Metric type, which tells the kinds of series apart. */
+  /** Metric type: the kind of the series. */
   readonly type: Type;
   /** Tags that identify the series beside name and type; they never change. */
   readonly tags: Tags;
@@ -16,13 +16,13 @@ export interface SeriesOf<Type extends string> {
   updated_ns: bigint;
 }
 
-/** A series as an upload has it: without `updated_ns` where that is the end of the window. */
+/** A series in the form of an upload: without `updated_ns` if that is the end of the window. */
 export type Uploaded<S extends SeriesOf<string>> = Omit<S, "updated_ns"> & { updated_ns?: bigint };
 
-/** The fields of a series that are of its own kind. */
+/** The fields of a series that only its kind has. */
 export type ValuesOf<S extends SeriesOf<string>> = Omit<S, keyof SeriesOf<string>>;
 
-/** What can be done with a kind of series. */
+/** Operations of a kind of series. */
 export interface SeriesKind<S extends SeriesOf<string>, Stats> {
   /** Merges the later values of `theirs` into `ours`, which shares nothing with it afterwards. */
   absorb(ours: S, theirs: S): void;
@@ -30,9 +30,9 @@ export interface SeriesKind<S extends SeriesOf<string>, Stats> {
   copy(series: S): S;
   /** A series in an upload. */
   readonly shape: Shape<Uploaded<S>>;
-  /** The values of a series as an upload has them. */
+  /** The values of a series in the form of an upload. */
   body(series: S): { [Field in keyof ValuesOf<S>]: unknown };
-  /** The values of a series as a payload has them; of a profile at most `top` frames. */
+  /** The values of a series in the form of a payload; of a profile at most `top` frames. */
   stats(series: S, top?: number): Stats;
   /** Stats in a payload. */
   readonly statsShape: Shape<Stats>;

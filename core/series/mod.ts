@@ -1,4 +1,4 @@
-/** Series: what one source measured under one identity, each kind of them in a file of its own. */
+/** Series: the measured values of one name, type and tags. Each kind has its own file. */
 
 import { object, oneOf, type Shape } from "../schema.ts";
 import { tagsKey } from "../tags.ts";
@@ -24,7 +24,7 @@ export type {
   ProfileStats,
 };
 
-/** What one source measured under one identity in one window. */
+/** The values of one identity in one window. */
 export type Series = GaugeSeries | CounterSeries | HistogramSeries | ProfileSeries;
 
 /** Every kind of series. */
@@ -44,7 +44,7 @@ export const kinds: SeriesKinds = { gauge, counter, histogram, profile };
 
 /** The kind of `series`. */
 export function kindOf({ type }: Series): SeriesKind<Series, unknown> {
-  // A switch takes a tenth less of a merge than a look-up by name.
+  // A merge is a tenth faster with a switch than with a look-up by name.
   switch (type) {
     case "gauge":
       return gauge;

@@ -13,11 +13,11 @@ export interface ProfileSeries extends SeriesOf<"profile"> {
   frames: Map<string, FrameSum>;
 }
 
-/** A frame's increase, and the samples behind it. */
+/** A frame's increase, and its number of samples. */
 export interface FrameSum {
   /** The increase, exact, in the profile's own unit. */
   value: Sum;
-  /** Number of samples it comes from. */
+  /** Number of samples in it. */
   samples: number;
 }
 
@@ -27,13 +27,13 @@ export interface ProfileStats {
   frames: Frame[];
 }
 
-/** One named share of a profile: its cumulative value and the number of samples behind it. */
+/** One named share of a profile: its cumulative value and its number of samples. */
 export interface Frame {
-  /** What was measured, such as a kernel's symbol. */
+  /** Name of the frame, such as a kernel's symbol. */
   name: string;
   /** The increase, in the profile's own unit. */
   value: Quantity;
-  /** Number of samples it comes from. */
+  /** Number of samples in it. */
   samples: number;
 }
 
@@ -70,10 +70,10 @@ const frames: Shape<Map<string, FrameSum>> = mapped(
 export const profile: SeriesKind<ProfileSeries, ProfileStats> = {
   absorb(ours, theirs) {
     for (const [name, frame] of theirs.frames) {
-      const mine = ours.frames.get(name);
-      if (mine) {
-        mine.value = addSums(mine.value, frame.value);
-        mine.samples += frame.samples;
+      const own = ours.frames.get(name);
+      if (own) {
+        own.value = addSums(own.value, frame.value);
+        own.samples += frame.samples;
       } else ours.frames.set(name, { ...frame });
     }
   },

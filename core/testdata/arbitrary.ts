@@ -1,4 +1,4 @@
-/** Random values of the shapes of this package, for its property tests. */
+/** Random values of this package's types, for its property tests. */
 
 import fc from "fast-check";
 import { binIndex, type Bins, count } from "../bins.ts";
@@ -11,13 +11,13 @@ import { type Resource, resourceKey, type Window } from "../window.ts";
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 500 });
 
-/** Fractions to take a quantile at, with the ends made likely. */
+/** Fractions for quantiles; the ends are likely. */
 export const fractions: fc.Arbitrary<number> = fc.oneof(
   fc.double({ noNaN: true, min: 0, max: 1 }),
   fc.constantFrom(0, 0.5, 0.95, 1),
 );
 
-/** Any finite double within the limits, with those that rounding treats worst made likely. */
+/** Any finite double within the limits; those with the worst rounding are likely. */
 export const doubles: fc.Arbitrary<number> = fc.oneof(
   fc.double({ noNaN: true, min: -1e300, max: 1e300 }),
   fc.integer({ min: -1000, max: 1000 }),
@@ -26,7 +26,7 @@ export const doubles: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(1e300, -1e300, 5e-324, -5e-324, 2 ** 53, -(2 ** 53), 2 ** 53 + 2, 2 ** -53, -0),
 );
 
-/** Doubles of every scale alike. */
+/** Doubles, every order of magnitude equally likely. */
 export const scaled: fc.Arbitrary<number> = fc.oneof(
   fc.constant(0),
   fc.tuple(fc.integer({ min: -299, max: 299 }), fc.double({ noNaN: true, min: 1, max: 10 }))
@@ -38,7 +38,7 @@ export const sums: fc.Arbitrary<Sum> = fc.array(doubles, { minLength: 1, maxLeng
   .map((values) => values.reduce<Sum>(addSums, 0))
   .filter(withinLimits);
 
-/** Exact sums of what cannot shrink. */
+/** Exact sums of values that are not negative. */
 export const increases: fc.Arbitrary<Sum> = fc.array(doubles, { minLength: 1, maxLength: 4 })
   .map((values) => values.map(Math.abs).reduce<Sum>(addSums, 0))
   .filter(withinLimits);
@@ -47,10 +47,10 @@ function withinLimits(sum: Sum): boolean {
   return Math.abs(rounded(sum)) <= MAX_MAGNITUDE;
 }
 
-/** Doubles as JSON text has them, which knows one zero. */
+/** Doubles as in JSON text, without negative zero. */
 const written = doubles.map((value) => value + 0);
 
-/** Tags that series share, with keys and values that break careless code. */
+/** Tags that series share, with unusual keys and values. */
 export const tags: fc.Arbitrary<Record<string, string>> = fc.oneof(
   fc.constantFrom<Record<string, string>>({}, { "process.pid": "7" }),
   fc.constantFrom<Record<string, string>>({}, { "process.pid": "7" }),
@@ -67,7 +67,7 @@ export const tags: fc.Arbitrary<Record<string, string>> = fc.oneof(
 const names = fc.constantFrom("a_bytes", "b_seconds", "__proto__");
 const counts = fc.nat({ max: 1000 });
 
-/** Epoch nanoseconds past 2^53, as far from the end of time as a double can miss it. */
+/** Epoch nanoseconds up to 2^62, most of them above 2^53. */
 export const instants: fc.Arbitrary<bigint> = fc.bigInt({ min: 0n, max: 2n ** 62n });
 
 function binsOf(values: readonly number[]): Bins {
@@ -141,7 +141,7 @@ export const resources: fc.Arbitrary<Resource> = fc.record({
   last_seen_ts: seconds,
 }, { noNullPrototype: true });
 
-/** Windows of `(from_ns, to_ns]` with anything in them. */
+/** Windows of `(from_ns, to_ns]` with any valid content. */
 export function windows(from_ns: bigint, to_ns: bigint): fc.Arbitrary<Window> {
   return fc.record({
     series: fc.array(series, { maxLength: 6 }),
@@ -150,13 +150,13 @@ export function windows(from_ns: bigint, to_ns: bigint): fc.Arbitrary<Window> {
   }).map(({ series, resources, errors }) => ({
     from_ns,
     to_ns,
-    series: new Map(series.map((one) => [seriesKey(one), one])),
-    resources: new Map(resources.map((one) => [resourceKey(one), one])),
+    series: new Map(series.map((entry) => [seriesKey(entry), entry])),
+    resources: new Map(resources.map((entry) => [resourceKey(entry), entry])),
     errors: errors.sort((a, b) => Number(a.log_ns - b.log_ns)),
   }));
 }
 
-/** Uploads with anything in them. */
+/** Uploads with any valid content. */
 export const uploads: fc.Arbitrary<Upload> = fc.uniqueArray(instants, {
   minLength: 2,
   maxLength: 2,

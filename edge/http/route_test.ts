@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { countFromOne, optional, required, someText } from "@service/core/query";
-import { object, text, whole } from "@service/core/schema";
+import { integer, object, text } from "@service/core/schema";
 import { openapiOf } from "../routes/openapi.ts";
 import { createKey } from "../tenancy/projects.ts";
 import { ADMIN_TOKEN, refused, type TestService } from "../testing/api.ts";
@@ -19,7 +19,7 @@ interface Greeting {
   times: number;
 }
 
-const greeting = object<Greeting>({ text: text(), times: whole(0) });
+const greeting = object<Greeting>({ text: text(), times: integer(0) });
 
 const greet = route({
   method: "POST",
@@ -44,7 +44,7 @@ const count = route({
   path: "/count",
   access: "hidden",
   summary: "Counts",
-  answers: { 200: json(whole(0), "The count.") },
+  answers: { 200: json(integer(0), "The count.") },
   handle: () => 1,
 });
 

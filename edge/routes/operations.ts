@@ -4,6 +4,7 @@ import { MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { refuse } from "@service/core/problem";
 import {
   flag,
+  integer,
   list,
   nanoseconds,
   nullable,
@@ -11,7 +12,6 @@ import {
   oneOf,
   type Shape,
   text,
-  whole,
 } from "@service/core/schema";
 import { SECOND_NS } from "@service/core/time";
 import { moveProject } from "../move/move.ts";
@@ -50,8 +50,8 @@ const database = field(
   "<url>|beside|control",
   { parse: parseDatabase },
 );
-const count = nullable(whole(0));
-const bytes = nullable(whole(0, MAX_UPLOAD_BYTES));
+const count = nullable(integer(0));
+const bytes = nullable(integer(0, MAX_UPLOAD_BYTES));
 const quota = (shape: Shape<number | null>) =>
   optional(field(shape, "<n>|default", { parse: parseQuota }));
 
@@ -70,7 +70,7 @@ const projectShape = object<ListedProject>({
   name: text(),
   created_ns: nanoseconds,
   database: text(),
-  keys: whole(0),
+  keys: integer(0),
   instances: count,
   max_instances: count,
   max_series: count,
