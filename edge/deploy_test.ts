@@ -3,55 +3,56 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { runScript, startProcess } from "./testing/process.ts";
-import { hasServer, startServer, temporaryFolder } from "./testing/each_storage.ts";
+import { startServer, temporaryFolder, testOnServer } from "./testing/each_storage.ts";
 import { makeUpload, newInstanceId, startService } from "./testing/api.ts";
 import { openDatabase } from "./database/database.ts";
 import { MIGRATIONS } from "./database/migrations.ts";
 import { createProject } from "./tenancy/projects.ts";
 
-Deno.test("as on Deno Deploy, it ends after a signal, with all that it accepted stored", {
-  ignore: !hasServer,
-}, async () => {
-  await using server = await startServer();
-  using service = await startService(server.url);
-  await using process = await startProcess(server.url, { like: "deploy" });
-  const headers = { "x-api-key": service.key, "content-type": "application/json" };
-  const start = Math.floor(Date.now() / 1000) - 100_000;
-  const begun = Promise.withResolvers<void>();
-  const uploading = Promise.all(Array.from({ length: 4 }, async () => {
-    const instance_id = newInstanceId();
-    for (let sent = 0;; sent++) {
-      const from = start + sent;
-      const body = encodeUpload(makeUpload({ instance_id, start, from, to: from + 1 }));
-      try {
-        const response = await fetch(`${process.url}/api/v1/ingest`, {
-          method: "POST",
-          headers,
-          body,
-        });
-        assert.equal(response.status, 200, await response.text());
-      } catch (error) {
-        if (error instanceof assert.AssertionError) throw error;
-        return { instance_id, sent };
+testOnServer(
+  "as on Deno Deploy, it ends after a signal, with all that it accepted stored",
+  async () => {
+    await using server = await startServer();
+    using service = await startService(server.url);
+    await using process = await startProcess(server.url, { like: "deploy" });
+    const headers = { "x-api-key": service.key, "content-type": "application/json" };
+    const start = Math.floor(Date.now() / 1000) - 100_000;
+    const begun = Promise.withResolvers<void>();
+    const uploading = Promise.all(Array.from({ length: 4 }, async () => {
+      const instance_id = newInstanceId();
+      for (let sent = 0;; sent++) {
+        const from = start + sent;
+        const body = encodeUpload(makeUpload({ instance_id, start, from, to: from + 1 }));
+        try {
+          const response = await fetch(`${process.url}/api/v1/ingest`, {
+            method: "POST",
+            headers,
+            body,
+          });
+          assert.equal(response.status, 200, await response.text());
+        } catch (error) {
+          if (error instanceof assert.AssertionError) throw error;
+          return { instance_id, sent };
+        }
+        if (sent === 20) begun.resolve();
       }
-      if (sent === 20) begun.resolve();
-    }
-  }));
-  await begun.promise;
-  // It never ends: the process ends all the same.
-  using _upload = await beginUpload(process.url, service.key);
-  assert.equal(await process.stop("SIGINT"), 0);
-  for (const { instance_id, sent } of await uploading) {
-    const { rows } = await service.db.query({
-      sql: `SELECT count(*) AS count FROM windows
+    }));
+    await begun.promise;
+    // It never ends: the process ends all the same.
+    using _upload = await beginUpload(process.url, service.key);
+    assert.equal(await process.stop("SIGINT"), 0);
+    for (const { instance_id, sent } of await uploading) {
+      const { rows } = await service.db.query({
+        sql: `SELECT count(*) AS count FROM windows
         WHERE instance = (SELECT id FROM instances WHERE instance_id = ?)`,
-      args: [instance_id],
-    });
-    // One more may be stored: the answer to it was lost.
-    const lost = Number(rows[0]!.count) - sent;
-    assert.ok(lost === 0 || lost === 1, `${sent} acknowledged, ${rows[0]!.count} stored`);
-  }
-});
+        args: [instance_id],
+      });
+      // One more may be stored: the answer to it was lost.
+      const lost = Number(rows[0]!.count) - sent;
+      assert.ok(lost === 0 || lost === 1, `${sent} acknowledged, ${rows[0]!.count} stored`);
+    }
+  },
+);
 
 Deno.test("before a deployment, all databases are migrated to the newest schema", async () => {
   using folder = temporaryFolder();

@@ -3,6 +3,7 @@ import { temporaryDirectory } from "../tests/temporary_directory.ts";
 import { ARCHITECTURES, compile, compilerFor, newestSource } from "./build.ts";
 import { type Product, PRODUCTS } from "./products.ts";
 import { run } from "../tests/command.ts";
+import { missingCompiler, testUnless } from "../tests/skipping.ts";
 
 /** The oldest glibc that the library must load with. */
 const OLDEST_GLIBC = [2, 28];
@@ -27,13 +28,19 @@ const glibc = /glibc|GNU libc/i.test(await text("ldd", "--version").catch(() => 
 
 for (const architecture of ARCHITECTURES) {
   const compiler = compilerFor(architecture);
-  const ignore = !readelf || !glibc || compiler === undefined;
+  const missing = compiler === undefined
+    ? `no C compiler for ${architecture}`
+    : !readelf
+    ? "no readelf"
+    : glibc
+    ? null
+    : "no glibc";
+  const test = testUnless(missing);
 
   for (const [name, product] of Object.entries({ "libservice.so": LIBRARY, exercise: EXERCISE })) {
-    Deno.test({
-      name: `${name} for ${architecture} can be loaded into any program with glibc 2.28 or newer`,
-      ignore,
-      async fn() {
+    test(
+      `${name} for ${architecture} can be loaded into any program with glibc 2.28 or newer`,
+      async () => {
         await using directory = await temporaryDirectory();
         const output = `${directory.path}/lib.so`;
         await compile(product, { compilers: [compiler!], output });
@@ -54,13 +61,12 @@ for (const architecture of ARCHITECTURES) {
           assert.equal(bytes, ONE_POINTER);
         }
       },
-    });
+    );
   }
 
-  Deno.test({
-    name: `libservice.so for ${architecture} exports three functions`,
-    ignore,
-    async fn() {
+  test(
+    `libservice.so for ${architecture} exports three functions`,
+    async () => {
       await using directory = await temporaryDirectory();
       const output = `${directory.path}/lib.so`;
       await compile(LIBRARY, { compilers: [compiler!], output });
@@ -68,12 +74,11 @@ for (const architecture of ARCHITECTURES) {
       const names = symbols.trim().split("\n").map((line) => line.split(" ").at(-1));
       assert.deepEqual(names, EXPORTED);
     },
-  });
+  );
 
-  Deno.test({
-    name: `service-supervisor for ${architecture} needs no library`,
-    ignore,
-    async fn() {
+  test(
+    `service-supervisor for ${architecture} needs no library`,
+    async () => {
       await using directory = await temporaryDirectory();
       const output = `${directory.path}/supervisor`;
       const product = PRODUCTS["service-supervisor"]!;
@@ -85,13 +90,12 @@ for (const architecture of ARCHITECTURES) {
       assert.match(await text("readelf", "-Wd", output), /no dynamic section/);
       assert.doesNotMatch(await text("readelf", "-Wl", output), /INTERP/);
     },
-  });
+  );
 }
 
-Deno.test({
-  name: "functions that glibc moved work by their old versions",
-  ignore: compilerFor(Deno.build.arch) === undefined,
-  async fn() {
+testUnless(missingCompiler(compilerFor(Deno.build.arch)))(
+  "functions that glibc moved work by their old versions",
+  async () => {
     await using directory = await temporaryDirectory();
     const output = `${directory.path}/lib.so`;
     await compile(EXERCISE, { compilers: [compilerFor(Deno.build.arch)!], output });
@@ -99,7 +103,7 @@ Deno.test({
     assert.equal(library.symbols.exercise(), 42);
     library.close();
   },
-});
+);
 
 Deno.test("a product that does not compile is refused with the compiler's message", async () => {
   await using directory = await temporaryDirectory();

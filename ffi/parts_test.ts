@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { temporaryDirectory } from "../tests/temporary_directory.ts";
 import { compilerFor } from "./build.ts";
 import { run } from "../tests/command.ts";
+import { missingCompiler, testUnless } from "../tests/skipping.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 // No warnings: the build has them, and the sanitizers cause some of their own.
@@ -24,17 +25,15 @@ const compiler = compilerFor(Deno.build.arch);
 
 for (const [name, sources] of Object.entries(PROGRAMS)) {
   for (const sanitizers of SANITIZERS) {
-    Deno.test({
-      name: `${name} holds under -fsanitize=${sanitizers}`,
-      ignore: Deno.build.os !== "linux" || !compiler || !await canLink(sanitizers),
-      async fn() {
-        await using directory = await temporaryDirectory();
-        const program = `${directory.path}/program`;
-        const files = [...sources, `${name}_test.c`].map((file) => HERE + file);
-        const flags = [...FLAGS, `-fsanitize=${sanitizers}`, "-pthread"];
-        assert.equal(await failureOf(compiler!, [...flags, ...files, "-o", program]), "");
-        assert.equal(await failureOf(program, [`${directory.path}/a/b`]), "");
-      },
+    const missing = missingCompiler(compiler) ??
+      (await canLink(sanitizers) ? null : `no -fsanitize=${sanitizers}`);
+    testUnless(missing)(`${name} holds under -fsanitize=${sanitizers}`, async () => {
+      await using directory = await temporaryDirectory();
+      const program = `${directory.path}/program`;
+      const files = [...sources, `${name}_test.c`].map((file) => HERE + file);
+      const flags = [...FLAGS, `-fsanitize=${sanitizers}`, "-pthread"];
+      assert.equal(await failureOf(compiler!, [...flags, ...files, "-o", program]), "");
+      assert.equal(await failureOf(program, [`${directory.path}/a/b`]), "");
     });
   }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { hasServer, startServer, temporaryFolder } from "../testing/each_storage.ts";
+import { startServer, temporaryFolder, testOnServer } from "../testing/each_storage.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate, MIGRATIONS } from "./migrations.ts";
 import { command } from "../../tests/command.ts";
@@ -75,9 +75,10 @@ Deno.test("rows are there after the next version, which an older program refuses
   await upgrade(folder.url);
 });
 
-Deno.test("rows are there after the next version, which an older program refuses, on a server", {
-  ignore: !hasServer,
-}, async () => {
-  await using server = await startServer();
-  await upgrade(server.url);
-});
+testOnServer(
+  "rows are there after the next version, which an older program refuses, on a server",
+  async () => {
+    await using server = await startServer();
+    await upgrade(server.url);
+  },
+);

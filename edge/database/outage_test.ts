@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { hasServer, startServer, temporaryFolder, testOnFile } from "../testing/each_storage.ts";
+import { startServer, temporaryFolder, testOnFile, testOnServer } from "../testing/each_storage.ts";
 import {
   get,
   makeUpload,
@@ -20,33 +20,34 @@ import { createKey, createProject } from "../tenancy/projects.ts";
 const START = NOW_TS - 100;
 
 for (const scheme of ["http", "ws"]) {
-  Deno.test(`while a server (${scheme}) is away requests are to be sent again; then all works`, {
-    ignore: !hasServer,
-  }, async () => {
-    await using server = await startServer();
-    using service = await startService(server.url.replace("http", scheme));
-    const instance_id = newInstanceId();
-    const query = `instance_id=${instance_id}&start=${START}`;
-    const next = encodeUpload(makeUpload({ instance_id, from: START + 10, to: START + 20 }));
-    await send(service, { instance_id, from: START, to: START + 10 });
+  testOnServer(
+    `while a server (${scheme}) is away requests are to be sent again; then all works`,
+    async () => {
+      await using server = await startServer();
+      using service = await startService(server.url.replace("http", scheme));
+      const instance_id = newInstanceId();
+      const query = `instance_id=${instance_id}&start=${START}`;
+      const next = encodeUpload(makeUpload({ instance_id, from: START + 10, to: START + 20 }));
+      await send(service, { instance_id, from: START, to: START + 10 });
 
-    await server.kill();
-    const answers = [
-      await get(service, "/api/v1/instances"),
-      await get(service, `/api/v1/signals?${query}`),
-      await post(service, next),
-      await service.request("/health"),
-    ];
-    for (const answer of answers) {
-      assert.equal(answer.headers.get("retry-after"), "5");
-      await refused(answer, 503);
-    }
+      await server.kill();
+      const answers = [
+        await get(service, "/api/v1/instances"),
+        await get(service, `/api/v1/signals?${query}`),
+        await post(service, next),
+        await service.request("/health"),
+      ];
+      for (const answer of answers) {
+        assert.equal(answer.headers.get("retry-after"), "5");
+        await refused(answer, 503);
+      }
 
-    await server.start();
-    assert.equal((await service.request("/health")).status, 200);
-    assert.equal((await post(service, next)).status, 200);
-    assert.equal(work(await read(service, query)), 2);
-  });
+      await server.start();
+      assert.equal((await service.request("/health")).status, 200);
+      assert.equal((await post(service, next)).status, 200);
+      assert.equal(work(await read(service, query)), 2);
+    },
+  );
 }
 
 Deno.test("a project whose server is away leaves the others alone", async () => {

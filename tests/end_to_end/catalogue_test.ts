@@ -5,6 +5,7 @@ import { catalogue, describe } from "@service/core";
 import { compiler } from "../doubles/cuda/build.ts";
 import { runScenario } from "../doubles/cuda/harness.ts";
 import { readLocal, until } from "../stack.ts";
+import { missingCompiler, testUnless } from "../skipping.ts";
 
 /** Metrics that are explained and cannot be recorded by the run, and why. */
 const NOT_RECORDED: Record<string, string> = {
@@ -19,15 +20,9 @@ const NOT_RECORDED: Record<string, string> = {
 /** The only metric of the engine's page; the service does not define it. */
 const OF_THE_ENGINE = "engine_queue_length";
 
-const missing = Deno.build.os !== "linux" || compiler === null;
-if (missing) {
-  console.log("tests/end_to_end/catalogue_test.ts is skipped: CUDA's double needs a C compiler");
-}
-
-Deno.test({
-  name: "the catalogue explains what is recorded, by its type and tags, and little else",
-  ignore: missing,
-  async fn() {
+testUnless(missingCompiler(compiler))(
+  "the catalogue explains what is recorded, by its type and tags, and little else",
+  async () => {
     await using engine = serve(() =>
       new Response(`# TYPE ${OF_THE_ENGINE} gauge\n${OF_THE_ENGINE} 1\n`)
     );
@@ -59,7 +54,7 @@ Deno.test({
       for (const tag of Object.keys(tags)) assert(entry.tags.includes(tag), `${name}: ${tag}`);
     }
   },
-});
+);
 
 Deno.test("what the run cannot record is explained", () => {
   for (const name of Object.keys(NOT_RECORDED)) assert(describe(name), name);

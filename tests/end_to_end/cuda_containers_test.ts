@@ -11,6 +11,7 @@ import {
   type ScenarioOptions,
 } from "../doubles/cuda/harness.ts";
 import { HOME, run } from "../command.ts";
+import { missingCompiler, testUnless } from "../skipping.ts";
 
 const PID_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"];
 
@@ -26,13 +27,9 @@ const ELSEWHERE =
   'mkdir -p "$XDG_STATE_HOME/service" && mount -t tmpfs none "$XDG_STATE_HOME/service"';
 
 async function test(name: string, wrapper: string[], run: () => Promise<void>): Promise<void> {
-  const missing = compiler === null
-    ? "no C compiler"
-    : await succeeds([...wrapper, "true"])
-    ? null
-    : `no ${wrapper.slice(0, 2).join(" ")} here`;
-  if (missing) console.log(`"${name}" is skipped: ${missing}`);
-  Deno.test({ name, ignore: missing !== null, fn: run });
+  const missing = missingCompiler(compiler) ??
+    (await succeeds([...wrapper, "true"]) ? null : `no ${wrapper.slice(0, 2).join(" ")} here`);
+  testUnless(missing)(name, run);
 }
 
 async function succeeds(words: string[]): Promise<boolean> {

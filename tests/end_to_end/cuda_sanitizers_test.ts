@@ -1,13 +1,14 @@
 /** The main scenarios with all of it under the compiler's sanitizers: workload, fakes and library. */
 
 import assert from "node:assert/strict";
-import { canWatch, compiler, type Sanitizer } from "../doubles/cuda/build.ts";
+import { missingSanitizer, type Sanitizer } from "../doubles/cuda/build.ts";
 import {
   assertExact,
   runScenario,
   SANITIZER_ENVIRONMENT,
   type ScenarioOptions,
 } from "../doubles/cuda/harness.ts";
+import { testUnless } from "../skipping.ts";
 
 interface Watched extends ScenarioOptions {
   scenario: string;
@@ -48,21 +49,17 @@ const WATCHED: Watched[] = [
 ];
 
 for (const sanitizer of ["address,undefined", "thread"] as const) {
-  const ignore = Deno.build.os !== "linux" || !compiler || !await canWatch(sanitizer);
-  if (ignore) {
-    console.log(`tests/end_to_end/cuda_sanitizers_test.ts: no -fsanitize=${sanitizer} here`);
-  }
-  Deno.test({
-    name: `the library holds in a workload under -fsanitize=${sanitizer}`,
-    ignore,
-    async fn(t) {
+  const test = testUnless(await missingSanitizer(sanitizer));
+  test(
+    `the library holds in a workload under -fsanitize=${sanitizer}`,
+    async (t) => {
       for (const watched of WATCHED) {
         if (sanitizer === "thread" && watched.notThread) continue;
         const { scenario, toolkit = "13.0" } = watched;
         await t.step(`${scenario}, CUPTI of ${toolkit}`, () => holds(watched, sanitizer));
       }
     },
-  });
+  );
 }
 
 async function holds({ scenario, loses, ...options }: Watched, sanitizer: Sanitizer) {

@@ -16,19 +16,11 @@ import {
   isExact,
   runScenario,
 } from "../doubles/cuda/harness.ts";
+import { missingCompiler, testUnless } from "../skipping.ts";
 
 const ALL = Object.keys(TOOLKITS) as Toolkit[];
 
-const missing = Deno.build.os !== "linux"
-  ? "CUDA is captured on Linux"
-  : compiler === null
-  ? "no C compiler"
-  : null;
-if (missing) console.log(`tests/end_to_end/cuda_test.ts is skipped: ${missing}`);
-
-function test(name: string, run: () => Promise<void>): void {
-  Deno.test({ name, ignore: missing !== null, fn: run });
-}
+const test = testUnless(missingCompiler(compiler));
 
 /** Runs a scenario that ends well, and compares all of it. */
 async function exact(name: string, options: harness.ScenarioOptions = {}) {

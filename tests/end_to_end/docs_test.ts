@@ -51,7 +51,7 @@ async function testNames(): Promise<Set<string>> {
   for await (const { name } of Deno.readDir(new URL("tests/end_to_end", ROOT))) {
     if (!/^cuda.*_test\.ts$/.test(name)) continue;
     const text = await read(`tests/end_to_end/${name}`);
-    for (const [, , test] of text.matchAll(/(?:\btest\(|\bname: )(["`])(.+?)\1/g)) {
+    for (const [, , test] of text.matchAll(/(?:\btest\(\s*|\bname: )(["`])(.+?)\1/g)) {
       names.add(test!.replaceAll(/\$\{[^}]*\}/g, "…"));
     }
   }

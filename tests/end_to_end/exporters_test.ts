@@ -3,23 +3,19 @@ import { decode, type ErrorEntry, type Metric, type Signals, signals } from "@se
 import { temporaryDirectory } from "../temporary_directory.ts";
 import { readLocal, type Run, startRun, until } from "../stack.ts";
 import { run, start } from "../command.ts";
+import { testUnless } from "../skipping.ts";
 
 /** Debian's Python, for which Debian's packages are installed. */
 const PYTHON = "/usr/bin/python3";
 
-const NODE_EXPORTER = await runs("prometheus-node-exporter", "--version");
-const PYTHON_CLIENT = await runs(PYTHON, "-c", "import prometheus_client");
-const PROMETHEUS = await runs("prometheus", "--version");
+const NODE_EXPORTER = await missing("prometheus-node-exporter", "--version");
+const PYTHON_CLIENT = await missing(PYTHON, "-c", "import prometheus_client");
+const PROMETHEUS = await missing("prometheus", "--version");
 
-/** Whether a program is there; says what is skipped if it is not. */
-async function runs(program: string, ...args: string[]): Promise<boolean> {
-  try {
-    if ((await run([program, ...args])).status.success) return true;
-  } catch {
-    // It is missing.
-  }
-  console.log(`skipped, not installed: ${program} ${args.at(-1)}`);
-  return false;
+/** That a program is not installed, or `null`. */
+async function missing(program: string, ...args: string[]): Promise<string | null> {
+  const there = run([program, ...args]).then(({ status }) => status.success, () => false);
+  return await there ? null : `not installed: ${program} ${args.at(-1)}`;
 }
 
 /** A port that was free a moment ago. */
@@ -49,18 +45,17 @@ function payloadWith(run: Run, name: string): Promise<Signals> {
   });
 }
 
-const EXPORTERS: [program: string, there: boolean, late: string, args: string[]][] = [
+const EXPORTERS: [program: string, missing: string | null, late: string, args: string[]][] = [
   ["prometheus-node-exporter", NODE_EXPORTER, "node_memory_MemTotal_bytes", []],
   ["prometheus", PROMETHEUS, "prometheus_http_requests_total", [
     "--config.file=/dev/null",
     "--storage.tsdb.path=DIRECTORY/data",
   ]],
 ];
-for (const [program, there, late, args] of EXPORTERS) {
-  Deno.test({
-    name: `${program} as the workload: its families agree with a direct scrape`,
-    ignore: !there,
-    async fn() {
+for (const [program, missing, late, args] of EXPORTERS) {
+  testUnless(missing)(
+    `${program} as the workload: its families agree with a direct scrape`,
+    async () => {
       await using directory = await temporaryDirectory();
       const port = freePort();
       await using run = startRun([
@@ -97,7 +92,7 @@ for (const [program, there, late, args] of EXPORTERS) {
       assert(equal > 50, `${equal} values are equal`);
       assert.deepEqual(payload.errors.filter(isOurs), []);
     },
-  });
+  );
 }
 
 /** All metric types of the client for Python, with values that do not change once it serves. */
@@ -127,10 +122,9 @@ time.sleep(1e6)
 `;
 
 for (const format of ["openmetrics", "plain"]) {
-  Deno.test({
-    name: `prometheus_client for Python as the workload, ${format}: every type of metric arrives`,
-    ignore: !PYTHON_CLIENT,
-    async fn() {
+  testUnless(PYTHON_CLIENT)(
+    `prometheus_client for Python as the workload, ${format}: every type of metric arrives`,
+    async () => {
       await using directory = await temporaryDirectory();
       const port = freePort();
       await using run = startRun([PYTHON, "-c", ALL_TYPES, String(port), format], {
@@ -169,13 +163,12 @@ for (const format of ["openmetrics", "plain"]) {
         format === "plain",
       );
     },
-  });
+  );
 }
 
-Deno.test({
-  name: "quantiles are those of Prometheus' own histogram_quantile over the same page",
-  ignore: !PROMETHEUS || !PYTHON_CLIENT,
-  async fn() {
+testUnless(PROMETHEUS ?? PYTHON_CLIENT)(
+  "quantiles are those of Prometheus' own histogram_quantile over the same page",
+  async () => {
     await using directory = await temporaryDirectory();
     const [page, server] = [freePort(), freePort()];
     await Deno.writeTextFile(
@@ -209,7 +202,7 @@ Deno.test({
       await prometheus.status;
     }
   },
-});
+);
 
 Deno.test("an engine that is known by its command is read without a flag, and the change is said", async () => {
   await using directory = await temporaryDirectory();

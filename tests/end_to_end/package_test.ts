@@ -4,16 +4,16 @@ import { compilerFor } from "../../ffi/build.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 import { type Registry, startRegistry } from "../doubles/registry.ts";
 import { command } from "../command.ts";
+import { missingCompiler, testUnless } from "../skipping.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
 /** Where no one can make a folder, not even root. */
 const NOWHERE = "/proc/self";
 
-Deno.test({
-  name: "the published package runs a command under the native supervisor",
-  ignore: Deno.build.os !== "linux" || compilerFor(Deno.build.arch) === undefined,
-  async fn(t) {
+testUnless(missingCompiler(compilerFor(Deno.build.arch)))(
+  "the published package runs a command under the native supervisor",
+  async (t) => {
     await using directory = await temporaryDirectory();
     const { path } = directory;
     await using registry = startRegistry(`${path}/registry`);
@@ -47,7 +47,7 @@ Deno.test({
       assert.match(await run(registry, path, env) ?? "", /mkdir '\/proc\/self\/service/);
     });
   },
-});
+);
 
 async function publish({ url }: Registry): Promise<void> {
   await deno(ROOT, ["run", "-A", "ffi/build.ts", "--package"]);

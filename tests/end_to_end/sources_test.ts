@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { Signals } from "@service/core";
+import { missingCompiler, testUnless } from "../skipping.ts";
 import { readLocal, until } from "../stack.ts";
-import { canWatch, compiler } from "../doubles/cuda/build.ts";
+import { compiler, missingSanitizer } from "../doubles/cuda/build.ts";
 import {
   assertExact,
   booked,
@@ -17,9 +18,7 @@ import {
 const NO_CUPTI = /cuda: no libcupti is loaded/;
 const NO_TOY = /toy: no toy in this process/;
 
-function test(name: string, fn: () => Promise<void>, ignore = false): void {
-  Deno.test({ name, ignore: ignore || Deno.build.os !== "linux" || compiler === null, fn });
-}
+const test = testUnless(missingCompiler(compiler));
 
 /** Runs a scenario with the toy that ends well. */
 async function run(scenario: string, options: ScenarioOptions = {}) {
@@ -102,10 +101,11 @@ test("the child of a fork has neither source, and leaves at once", async () => {
 
 for (const sanitizer of ["address,undefined", "thread"] as const) {
   const env = SANITIZER_ENVIRONMENT;
+  const test = testUnless(await missingSanitizer(sanitizer));
   test(`two sources hold under -fsanitize=${sanitizer}`, async () => {
     for (const scenario of ["both", "begin_together", "fork_both"]) {
       const { payload, books } = await run(scenario, { sanitizer, env });
       assertExact(payload, books);
     }
-  }, !compiler || !await canWatch(sanitizer));
+  });
 }

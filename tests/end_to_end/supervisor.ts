@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { run } from "../command.ts";
+import { type Test, testUnless } from "../skipping.ts";
 
 /** The checkout. */
 export const ROOT = new URL("../..", import.meta.url).pathname;
@@ -11,10 +12,8 @@ export const SUPERVISOR = `${ROOT}ffi/build/service-supervisor`;
 
 const built = await Deno.stat(SUPERVISOR).then(() => true, () => false);
 
-/** A test of the native part: there is none without a compiler. */
-export function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, ignore: !built, fn });
-}
+/** Registers a test of the supervisor: it is not built without a compiler. */
+export const test: Test = testUnless(built ? null : "the supervisor is not built");
 
 /** What is done with a terminal, or waited for. */
 export type Step =

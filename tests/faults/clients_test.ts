@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { decode, instanceList } from "@service/core";
 import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
-import { hasServer, startServer, temporaryFolder } from "../../edge/testing/each_storage.ts";
+import { startServer, temporaryFolder, testOnServer } from "../../edge/testing/each_storage.ts";
 import { newInstanceId, newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { Ledger, range } from "./ledger.ts";
@@ -41,7 +41,7 @@ function testOnBoth(name: string, run: (pair: Pair) => Promise<void>): void {
     await using pair = await startPair(folder.url);
     await run(pair);
   });
-  Deno.test(`${name}, on a server`, { ignore: !hasServer }, async () => {
+  testOnServer(`${name}, on a server`, async () => {
     await using server = await startServer();
     await using pair = await startPair(server.url);
     await run(pair);

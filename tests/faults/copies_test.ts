@@ -1,5 +1,5 @@
 import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
-import { hasServer, startServer, temporaryFolder } from "../../edge/testing/each_storage.ts";
+import { startServer, temporaryFolder, testOnServer } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { newKeyWithoutDatabase } from "./missing_database.ts";
@@ -58,23 +58,24 @@ Deno.test("a copy of a file in use holds what was acknowledged before, and takes
   });
 });
 
-Deno.test("a copy of a server's data that were in use holds a prefix, and takes the rest", {
-  ignore: !hasServer,
-}, async () => {
-  await using server = await startServer();
-  const key = await newKeyIn(server.url);
-  await using api = await startProcess(server.url);
-  const ledger = new Ledger({ key, start: START, windows: WINDOWS });
-  await using stack = new AsyncDisposableStack();
-  await sendAround({
-    ledger,
-    api,
-    async copied() {
-      const copy = stack.use(await startServer({ copyOf: server.path }));
-      return await startProcess(copy.url);
-    },
-  });
-});
+testOnServer(
+  "a copy of a server's data that were in use holds a prefix, and takes the rest",
+  async () => {
+    await using server = await startServer();
+    const key = await newKeyIn(server.url);
+    await using api = await startProcess(server.url);
+    const ledger = new Ledger({ key, start: START, windows: WINDOWS });
+    await using stack = new AsyncDisposableStack();
+    await sendAround({
+      ledger,
+      api,
+      async copied() {
+        const copy = stack.use(await startServer({ copyOf: server.path }));
+        return await startProcess(copy.url);
+      },
+    });
+  },
+);
 
 Deno.test("two processes make a database under load: nobody is answered before, nothing is lost", async () => {
   using folder = temporaryFolder();

@@ -1,4 +1,4 @@
-import { hasServer } from "../../edge/testing/each_storage.ts";
+import { testOnServer } from "../../edge/testing/each_storage.ts";
 import { until } from "../stack.ts";
 import { Ledger, range } from "./ledger.ts";
 import { type Stack, startStack } from "./stack.ts";
@@ -21,9 +21,7 @@ const START = Math.floor(Date.now() / 60_000 - 3 * 1_440) * 60;
 /** What is left is cut at whole minutes. */
 const MINUTES = [0, 6];
 
-Deno.test("a maintenance that a kill interrupts changes nothing that is read", {
-  ignore: !hasServer,
-}, async (t) => {
+testOnServer("a maintenance that a kill interrupts changes nothing that is read", async (t) => {
   await using stack = await startStack();
   for (const kill of kills(STEPS)) {
     await t.step(nameOf(kill), async () => {

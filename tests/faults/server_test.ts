@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { hasServer } from "../../edge/testing/each_storage.ts";
+import { testOnServer } from "../../edge/testing/each_storage.ts";
 import { Ledger, range } from "./ledger.ts";
 import { startStack } from "./stack.ts";
 import { kills, nameOf } from "./table.ts";
@@ -21,9 +21,7 @@ const WINDOWS = 14;
 /** In the past, and not at a whole minute: the roll-up of the first is made of what is stored. */
 const START = Math.floor(Date.now() / 60_000) * 60 - 1_003;
 
-Deno.test("a server or an API that is killed loses and repeats nothing", {
-  ignore: !hasServer,
-}, async (t) => {
+testOnServer("a server or an API that is killed loses and repeats nothing", async (t) => {
   await using stack = await startStack();
   for (const kill of kills(STEPS)) {
     await t.step(nameOf(kill), async () => {

@@ -7,7 +7,7 @@ const SEGMENT = ["segment", "file", "tables"].map((name) =>
 );
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
 
-/** The path of `NAME.c` built into `directory`, or `null`, said on the console, without a compiler. */
+/** The path of `NAME.c` built into `directory`, or `null` without a compiler. */
 export async function buildProgram(name: string, directory: string): Promise<string | null> {
   const path = `${directory}/${name}`;
   try {
@@ -18,7 +18,6 @@ export async function buildProgram(name: string, directory: string): Promise<str
     return path;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    console.log(`skipped: no C compiler (cc) to build ${name}.c`);
     return null;
   }
 }

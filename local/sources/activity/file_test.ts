@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { SegmentFile } from "./file.ts";
 import { run } from "../../../tests/command.ts";
+import { testUnless } from "../../../tests/skipping.ts";
 
 const STRANGER = 12_345;
 /** A user namespace in which we are not root, and strangers are nobody. */
@@ -11,22 +12,17 @@ const missing = Deno.uid() !== 0
   : await succeeds([...NOT_ROOT, "true"])
   ? null
   : "no user namespace here";
-if (missing) console.log(`local/sources/activity/file_test.ts is skipped: ${missing}`);
 
-Deno.test({
-  name: "a stranger's file is refused, but to root, who trusts all",
-  ignore: missing !== null,
-  async fn() {
-    await using directory = await temporaryDirectory();
-    const path = `${directory.path}/segment`;
-    Deno.writeTextFileSync(path, "");
-    Deno.chmodSync(path, 0o644);
-    Deno.chmodSync(directory.path, 0o755);
-    assert.equal(await readAsUser(path), "");
-    Deno.chownSync(path, STRANGER, STRANGER);
-    assert.match(await readAsUser(path), /it belongs to user \d+/);
-    new SegmentFile(path)[Symbol.dispose]();
-  },
+testUnless(missing)("a stranger's file is refused, but to root, who trusts all", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/segment`;
+  Deno.writeTextFileSync(path, "");
+  Deno.chmodSync(path, 0o644);
+  Deno.chmodSync(directory.path, 0o755);
+  assert.equal(await readAsUser(path), "");
+  Deno.chownSync(path, STRANGER, STRANGER);
+  assert.match(await readAsUser(path), /it belongs to user \d+/);
+  new SegmentFile(path)[Symbol.dispose]();
 });
 
 /** What opening it says in a process that is not root. */

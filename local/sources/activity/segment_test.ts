@@ -8,11 +8,12 @@ import { createActivitySource } from "./source.ts";
 import { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";
 import { SegmentRefusal } from "./layout.ts";
+import { missingCompiler, testUnless } from "../../../tests/skipping.ts";
 
 const built = await Deno.makeTempDir({ prefix: "service-test-" });
 addEventListener("unload", () => Deno.removeSync(built, { recursive: true }));
 const program = await buildWriter(built) ?? "";
-const ignore = program === "";
+const test = testUnless(missingCompiler(program));
 
 /** What {@linkcode deadSegment} has written: all of its numbers, added. */
 const WRITTEN = 100 + 7 + 700 + 2 + 300 + 1 + 3 + 3000 + 3 + 2 * 50;
@@ -66,58 +67,53 @@ function numbers(series: Series): number {
   }
 }
 
-Deno.test({
-  name: "a segment changed in any way is refused, or reports no more than was written",
-  ignore,
-  async fn() {
-    await using directory = await temporaryDirectory();
-    const path = await deadSegment(directory.path);
-    assert.equal(report(path), WRITTEN);
-    const whole = Deno.readFileSync(path);
-    const header = new DataView(whole.buffer);
-    const used = header.getUint32(76, true);
-    const places = [
-      { at: 0, bytes: 120 },
-      { at: header.getUint32(36, true), bytes: 16 * header.getUint32(68, true) },
-      { at: header.getUint32(40, true), bytes: 8 * header.getUint32(72, true) },
-      { at: header.getUint32(52, true), bytes: used },
-    ];
-    const word = fc.oneof(
-      fc.integer({ min: 0, max: 300 }),
-      fc.integer({ min: 0, max: 0xffffffff }),
-      fc.constantFrom(used, used - 4, 0xfffffffe, 0xffffffff, 4096, 2 ** 22),
-    );
-    const change = fc.constantFrom(...places).chain(({ at, bytes }) =>
-      fc.record({ at: fc.integer({ min: 0, max: bytes / 4 - 1 }).map((i) => at + 4 * i), word })
-    );
-    using file = Deno.openSync(path, { write: true });
-    const write = (at: number, bytes: Uint8Array) => {
-      file.seekSync(at, Deno.SeekMode.Start);
-      file.writeSync(bytes);
-    };
-    fc.assert(
-      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
-        for (const { at, word } of changes) {
-          write(at, new Uint8Array(new Uint32Array([word]).buffer));
-        }
-        try {
-          assert(report(path) <= WRITTEN);
-        } catch (error) {
-          if (!(error instanceof SegmentRefusal)) throw error;
-        } finally {
-          for (const { at } of changes) write(at, whole.subarray(at, at + 4));
-        }
-      }),
-      { numRuns: 10_000, interruptAfterTimeLimit: 5_000 },
-    );
-    assert.equal(report(path), WRITTEN);
-  },
+test("a segment changed in any way is refused, or reports no more than was written", async () => {
+  await using directory = await temporaryDirectory();
+  const path = await deadSegment(directory.path);
+  assert.equal(report(path), WRITTEN);
+  const whole = Deno.readFileSync(path);
+  const header = new DataView(whole.buffer);
+  const used = header.getUint32(76, true);
+  const places = [
+    { at: 0, bytes: 120 },
+    { at: header.getUint32(36, true), bytes: 16 * header.getUint32(68, true) },
+    { at: header.getUint32(40, true), bytes: 8 * header.getUint32(72, true) },
+    { at: header.getUint32(52, true), bytes: used },
+  ];
+  const word = fc.oneof(
+    fc.integer({ min: 0, max: 300 }),
+    fc.integer({ min: 0, max: 0xffffffff }),
+    fc.constantFrom(used, used - 4, 0xfffffffe, 0xffffffff, 4096, 2 ** 22),
+  );
+  const change = fc.constantFrom(...places).chain(({ at, bytes }) =>
+    fc.record({ at: fc.integer({ min: 0, max: bytes / 4 - 1 }).map((i) => at + 4 * i), word })
+  );
+  using file = Deno.openSync(path, { write: true });
+  const write = (at: number, bytes: Uint8Array) => {
+    file.seekSync(at, Deno.SeekMode.Start);
+    file.writeSync(bytes);
+  };
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+      for (const { at, word } of changes) {
+        write(at, new Uint8Array(new Uint32Array([word]).buffer));
+      }
+      try {
+        assert(report(path) <= WRITTEN);
+      } catch (error) {
+        if (!(error instanceof SegmentRefusal)) throw error;
+      } finally {
+        for (const { at } of changes) write(at, whole.subarray(at, at + 4));
+      }
+    }),
+    { numRuns: 10_000, interruptAfterTimeLimit: 5_000 },
+  );
+  assert.equal(report(path), WRITTEN);
 });
 
-Deno.test({
-  name: "a corrupt, cut, foreign or future segment is counted, and named once with the reason",
-  ignore,
-  async fn(t) {
+test(
+  "a corrupt, cut, foreign or future segment is counted, and named once with the reason",
+  async (t) => {
     await using directory = await temporaryDirectory();
     const whole = Deno.readFileSync(await deadSegment(directory.path));
     const future = whole.slice();
@@ -154,4 +150,4 @@ Deno.test({
       });
     }
   },
-});
+);

@@ -6,11 +6,12 @@ import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { type ActivityOptions, createActivitySource } from "./source.ts";
 import { openSegmentAsk } from "../../base/native.ts";
 import { Recorder } from "../recorder.ts";
+import { missingCompiler, testUnless } from "../../../tests/skipping.ts";
 
 const built = await Deno.makeTempDir({ prefix: "service-test-" });
 addEventListener("unload", () => Deno.removeSync(built, { recursive: true }));
 const program = await buildWriter(built) ?? "";
-const ignore = program === "";
+const test = testUnless(missingCompiler(program));
 const ask = openSegmentAsk(new URL("../../../ffi/build/libservice.so", import.meta.url).pathname);
 
 /** A source over a directory, and a recorder that shows what it recorded. */
@@ -62,134 +63,113 @@ async function kernels(writer: Writer): Promise<number> {
   return await writer.tell(`frame ${series} _Z1kv`);
 }
 
-Deno.test({
-  name: "a profile's frames are recorded as they grow, under the process's own pid",
-  ignore,
-  async fn() {
-    await using directory = await temporaryDirectory();
-    const path = `${directory.path}/a/b`;
-    await using writer = await startWriter(program, path);
-    assert.equal(writer.opened, 0);
-    using watched = watch([path]);
-    const cell = await kernels(writer);
-    await writer.tell(`add ${cell} 700 2`);
-    assert.deepEqual(
-      frames(await watched.tick(), "cuda_kernels_nanoseconds"),
-      ["_Z1kv 0/0"]
-        .slice(1),
-      "nothing is seen before it is published",
-    );
-    await writer.tell("publish");
-    const window = await watched.tick();
-    assert.deepEqual(frames(window, "cuda_kernels_nanoseconds"), ["_Z1kv 700/2"]);
-    const [series] = find(window, "cuda_kernels_nanoseconds", "profile");
-    assert.deepEqual(series?.tags, { "device.uuid": "GPU-1", "process.pid": String(writer.pid) });
-    await writer.tell(`add ${cell} 18446744073709550000 1`);
-    await writer.tell("publish");
-    assert.deepEqual(frames(await watched.tick(), "cuda_kernels_nanoseconds"), [
-      "_Z1kv 18446744073709550000/1",
-    ]);
-    assert.equal(find(await watched.tick(), "cuda_kernels_nanoseconds", "profile").length, 1);
-    assert.equal(find(await watched.refresh(), "cuda_kernels_nanoseconds", "profile").length, 0);
-  },
+test("a profile's frames are recorded as they grow, under the process's own pid", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/a/b`;
+  await using writer = await startWriter(program, path);
+  assert.equal(writer.opened, 0);
+  using watched = watch([path]);
+  const cell = await kernels(writer);
+  await writer.tell(`add ${cell} 700 2`);
+  assert.deepEqual(
+    frames(await watched.tick(), "cuda_kernels_nanoseconds"),
+    ["_Z1kv 0/0"]
+      .slice(1),
+    "nothing is seen before it is published",
+  );
+  await writer.tell("publish");
+  const window = await watched.tick();
+  assert.deepEqual(frames(window, "cuda_kernels_nanoseconds"), ["_Z1kv 700/2"]);
+  const [series] = find(window, "cuda_kernels_nanoseconds", "profile");
+  assert.deepEqual(series?.tags, { "device.uuid": "GPU-1", "process.pid": String(writer.pid) });
+  await writer.tell(`add ${cell} 18446744073709550000 1`);
+  await writer.tell("publish");
+  assert.deepEqual(frames(await watched.tick(), "cuda_kernels_nanoseconds"), [
+    "_Z1kv 18446744073709550000/1",
+  ]);
+  assert.equal(find(await watched.tick(), "cuda_kernels_nanoseconds", "profile").length, 1);
+  assert.equal(find(await watched.refresh(), "cuda_kernels_nanoseconds", "profile").length, 0);
 });
 
-Deno.test({
-  name: "metrics have the names that the segment gives them, whichever library wrote it",
-  ignore,
-  async fn() {
-    await using directory = await temporaryDirectory();
-    const path = `${directory.path}/a/b`;
-    await using writer = await startWriter(program, path);
-    using watched = watch([path]);
-    await writer.tell("state 1");
-    for (const prefix of ["cuda", "rocm"]) {
-      const series = await writer.tell(`series ${prefix}_kernels_nanoseconds 3`);
-      await writer.tell(`add ${await writer.tell(`frame ${series} k_${prefix}`)} 5 1`);
-    }
-    await writer.tell("publish");
-    const window = await watched.tick();
-    assert.deepEqual(frames(window, "cuda_kernels_nanoseconds"), ["k_cuda 5/1"]);
-    assert.deepEqual(frames(window, "rocm_kernels_nanoseconds"), ["k_rocm 5/1"]);
-  },
+test("metrics have the names that the segment gives them, whichever library wrote it", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/a/b`;
+  await using writer = await startWriter(program, path);
+  using watched = watch([path]);
+  await writer.tell("state 1");
+  for (const prefix of ["cuda", "rocm"]) {
+    const series = await writer.tell(`series ${prefix}_kernels_nanoseconds 3`);
+    await writer.tell(`add ${await writer.tell(`frame ${series} k_${prefix}`)} 5 1`);
+  }
+  await writer.tell("publish");
+  const window = await watched.tick();
+  assert.deepEqual(frames(window, "cuda_kernels_nanoseconds"), ["k_cuda 5/1"]);
+  assert.deepEqual(frames(window, "rocm_kernels_nanoseconds"), ["k_rocm 5/1"]);
 });
 
-Deno.test({
-  name: "what a killed process published last is counted, and its file removed",
-  ignore,
-  async fn() {
-    await using directory = await temporaryDirectory();
-    const path = `${directory.path}/a/b`;
-    await using writer = await startWriter(program, path);
-    using watched = watch([path]);
-    const cell = await kernels(writer);
-    await writer.tell("fork");
-    await watched.tick();
-    await writer.tell(`add ${cell} 5 1`);
-    await writer.tell("publish");
-    await writer.kill();
-    const last = await watched.tick();
-    assert.deepEqual(frames(last, "cuda_kernels_nanoseconds"), ["_Z1kv 5/1"]);
-    assert.deepEqual([...Deno.readDirSync(path)], []);
-    assert.equal(watched.canRefresh(), false);
-    const after = await watched.tick();
-    assert.equal(find(after, "cuda_kernels_nanoseconds", "profile").length, 0, "it ages out");
-  },
+test("what a killed process published last is counted, and its file removed", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/a/b`;
+  await using writer = await startWriter(program, path);
+  using watched = watch([path]);
+  const cell = await kernels(writer);
+  await writer.tell("fork");
+  await watched.tick();
+  await writer.tell(`add ${cell} 5 1`);
+  await writer.tell("publish");
+  await writer.kill();
+  const last = await watched.tick();
+  assert.deepEqual(frames(last, "cuda_kernels_nanoseconds"), ["_Z1kv 5/1"]);
+  assert.deepEqual([...Deno.readDirSync(path)], []);
+  assert.equal(watched.canRefresh(), false);
+  const after = await watched.tick();
+  assert.equal(find(after, "cuda_kernels_nanoseconds", "profile").length, 0, "it ages out");
 });
 
-Deno.test({
-  name: "whether GPU activity is captured is said of the whole, and of each process",
-  ignore,
-  async fn() {
-    await using directory = await temporaryDirectory();
-    const path = `${directory.path}/a/b`;
-    using watched = watch([path]);
-    const reason = "0 until a process of the workload uses a GPU and is captured";
-    const whole = (value: number) => ({ value, tags: { capture: "gpu_kernels", reason } });
-    assert.deepEqual(states(await watched.tick()), [whole(0)]);
-    assert.equal(watched.canRefresh(), false);
-    await using writer = await startWriter(program, path);
-    const pid = { capture: "gpu_kernels", "process.pid": String(writer.pid) };
-    assert.deepEqual(states(await watched.tick()), [{ value: 0, tags: pid }, whole(0)]);
-    await writer.tell("state 1");
-    assert.deepEqual(states(await watched.tick()), [{ value: 1, tags: pid }, whole(1)]);
-    await writer.tell("state 2 usurper");
-    const interrupted = await watched.tick();
-    assert.deepEqual(states(interrupted), [{ value: 0, tags: pid }, whole(1)]);
-    assert.match(interrupted.errors[0]!.message, /not captured for now: usurper/);
-    assert.deepEqual(interrupted.errors[0]!.tags, { "process.pid": String(writer.pid) });
-    assert.equal((await watched.tick()).errors.length, 0, "once for each change");
-    await writer.tell("state 1");
-    assert.match((await watched.tick()).errors[0]!.message, /captured again/);
-    await writer.tell("state 3 held_by_ncu");
-    const refused = await watched.tick();
-    const held = { ...pid, reason: "held_by_ncu" };
-    assert.deepEqual(states(refused), [{ value: 0, tags: held }, whole(1)]);
-    const [resource] = refused.resources.values();
-    assert.deepEqual(resource?.attributes, { "profiler.capture": "refused: held_by_ncu" });
-  },
+test("whether GPU activity is captured is said of the whole, and of each process", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/a/b`;
+  using watched = watch([path]);
+  const reason = "0 until a process of the workload uses a GPU and is captured";
+  const whole = (value: number) => ({ value, tags: { capture: "gpu_kernels", reason } });
+  assert.deepEqual(states(await watched.tick()), [whole(0)]);
+  assert.equal(watched.canRefresh(), false);
+  await using writer = await startWriter(program, path);
+  const pid = { capture: "gpu_kernels", "process.pid": String(writer.pid) };
+  assert.deepEqual(states(await watched.tick()), [{ value: 0, tags: pid }, whole(0)]);
+  await writer.tell("state 1");
+  assert.deepEqual(states(await watched.tick()), [{ value: 1, tags: pid }, whole(1)]);
+  await writer.tell("state 2 usurper");
+  const interrupted = await watched.tick();
+  assert.deepEqual(states(interrupted), [{ value: 0, tags: pid }, whole(1)]);
+  assert.match(interrupted.errors[0]!.message, /not captured for now: usurper/);
+  assert.deepEqual(interrupted.errors[0]!.tags, { "process.pid": String(writer.pid) });
+  assert.equal((await watched.tick()).errors.length, 0, "once for each change");
+  await writer.tell("state 1");
+  assert.match((await watched.tick()).errors[0]!.message, /captured again/);
+  await writer.tell("state 3 held_by_ncu");
+  const refused = await watched.tick();
+  const held = { ...pid, reason: "held_by_ncu" };
+  assert.deepEqual(states(refused), [{ value: 0, tags: held }, whole(1)]);
+  const [resource] = refused.resources.values();
+  assert.deepEqual(resource?.attributes, { "profiler.capture": "refused: held_by_ncu" });
 });
 
-Deno.test({
-  name: "a process that has just begun is seen by the first who asks",
-  ignore,
-  async fn() {
-    await using directory = await temporaryDirectory();
-    const path = `${directory.path}/a/b`;
-    using watched = watch([path]);
-    await watched.tick();
-    await using writer = await startWriter(program, path);
-    await writer.tell(`add ${await kernels(writer)} 5 1`);
-    await writer.tell("publish");
-    assert(watched.canRefresh());
-    assert.deepEqual(frames(await watched.refresh(), "cuda_kernels_nanoseconds"), ["_Z1kv 5/1"]);
-  },
+test("a process that has just begun is seen by the first who asks", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/a/b`;
+  using watched = watch([path]);
+  await watched.tick();
+  await using writer = await startWriter(program, path);
+  await writer.tell(`add ${await kernels(writer)} 5 1`);
+  await writer.tell("publish");
+  assert(watched.canRefresh());
+  assert.deepEqual(frames(await watched.refresh(), "cuda_kernels_nanoseconds"), ["_Z1kv 5/1"]);
 });
 
-Deno.test({
-  name: "what is read is newer than the question, and histograms are exact between two answers",
-  ignore: ignore || ask === null,
-  async fn() {
+testUnless(missingCompiler(program) ?? (ask ? null : "libservice.so is not built"))(
+  "what is read is newer than the question, and histograms are exact between two answers",
+  async () => {
     await using directory = await temporaryDirectory();
     const path = `${directory.path}/a/b`;
     await using writer = await startWriter(program, path);
@@ -219,4 +199,4 @@ Deno.test({
     }
     assert(newest_ns >= asked_ns, `${newest_ns} is not newer than ${asked_ns}`);
   },
-});
+);

@@ -3,6 +3,7 @@ import type { Window } from "@service/core";
 import { rounded } from "@service/core/sum";
 import { createHostSource } from "./host.ts";
 import { Recorder } from "../recorder.ts";
+import { testUnless } from "../../../tests/skipping.ts";
 
 const FILES: Record<string, string> = {
   "stat": "cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3 4\ncpu1 1 2 3 4\n",
@@ -89,10 +90,9 @@ Deno.test("a host whose kernel tells nothing has a resource and no metrics", asy
   }
 });
 
-Deno.test({
-  name: "the real host's modes add up to 100 percent",
-  ignore: Deno.build.os !== "linux",
-  async fn() {
+testUnless(Deno.build.os === "linux" ? null : "not Linux")(
+  "the real host's modes add up to 100 percent",
+  async () => {
     const recorder = new Recorder(0n, () => 1n);
     const source = createHostSource({ profilerVersion: "1.2.3" });
     let modes: [string, number][] = [];
@@ -104,7 +104,7 @@ Deno.test({
     const sum = modes.reduce((sum, [, share]) => sum + share, 0);
     assert.ok(Math.abs(sum - 100) < 1e-6, String(sum));
   },
-});
+);
 
 function madeUp(files: Record<string, string>): string {
   const proc = Deno.makeTempDirSync();

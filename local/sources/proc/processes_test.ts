@@ -4,8 +4,9 @@ import { addSums, rounded } from "@service/core/sum";
 import { createProcessSource, type ProcessSourceOptions } from "./processes.ts";
 import { Recorder } from "../recorder.ts";
 import { command } from "../../../tests/command.ts";
+import { testUnless } from "../../../tests/skipping.ts";
 
-const linux = { ignore: Deno.build.os !== "linux" };
+const test = testUnless(Deno.build.os === "linux" ? null : "not Linux");
 const MARKER = `SERVICE_INSTANCE_ID=${crypto.randomUUID()}`;
 
 // Each program says its pids on one line, and ends when its standard input does.
@@ -53,7 +54,7 @@ print(os.getpid(), flush=True)
 sys.stdin.read()
 `;
 
-Deno.test("a process's child is measured, whatever environment it has", linux, async () => {
+test("a process's child is measured, whatever environment it has", async () => {
   await using program = await start(HAS_CHILD);
   const [pid, child] = program.pids;
   const window = await sampled(watch(program.root));
@@ -66,14 +67,14 @@ Deno.test("a process's child is measured, whatever environment it has", linux, a
   assert.equal(attributes["runtime.name"], "python");
 });
 
-Deno.test("a daemon is found by the environment that it took along", linux, async () => {
+test("a daemon is found by the environment that it took along", async () => {
   await using program = await start(IS_DAEMON);
   const [daemon] = program.pids;
   const window = await sampled(watch(program.root));
   assert.ok(pidsOf(window).has(daemon!));
 });
 
-Deno.test("neither strangers nor the profiler nor what it starts are measured", linux, async () => {
+test("neither strangers nor the profiler nor what it starts are measured", async () => {
   await using stranger = await start(WAITS, { env: {} });
   await using program = await start(WAITS);
   // The marker is there, the root is not: the profiler, here the test, is the parent of both.
@@ -86,22 +87,18 @@ Deno.test("neither strangers nor the profiler nor what it starts are measured", 
   assert.ok(!pidsOf(await sampled(own)).has(String(Deno.pid)));
 });
 
-Deno.test(
-  "a process that starts later is found, and one that ended is dropped",
-  linux,
-  async () => {
-    await using first = await start(WAITS);
-    const source = watch(first.root);
-    assert.deepEqual(pidsOf(await sampled(source)), new Set(first.pids));
-    {
-      await using second = await start(WAITS);
-      assert.deepEqual(pidsOf(await sampled(source)), new Set([...first.pids, ...second.pids]));
-    }
-    assert.deepEqual(pidsOf(await sampled(source)), new Set(first.pids));
-  },
-);
+test("a process that starts later is found, and one that ended is dropped", async () => {
+  await using first = await start(WAITS);
+  const source = watch(first.root);
+  assert.deepEqual(pidsOf(await sampled(source)), new Set(first.pids));
+  {
+    await using second = await start(WAITS);
+    assert.deepEqual(pidsOf(await sampled(source)), new Set([...first.pids, ...second.pids]));
+  }
+  assert.deepEqual(pidsOf(await sampled(source)), new Set(first.pids));
+});
 
-Deno.test("processor time, memory and bytes count from the process's start", linux, async () => {
+test("processor time, memory and bytes count from the process's start", async () => {
   await using program = await start(WORKS);
   let now_ms = 0;
   const source = watch(program.root, { clock_ms: () => now_ms += 1000 });
@@ -122,7 +119,7 @@ Deno.test("processor time, memory and bytes count from the process's start", lin
   assert.equal(valueOf(next, "process_user_cpu_seconds", pid!), 0);
 });
 
-Deno.test("switches of all threads are added up, not only those of the first", linux, async () => {
+test("switches of all threads are added up, not only those of the first", async () => {
   await using program = await start(HAS_THREADS);
   const window = await sampled(watch(program.root));
   const [pid] = program.pids;

@@ -2,6 +2,7 @@
 
 import { PRODUCTS } from "../../../ffi/products.ts";
 import { command } from "../../command.ts";
+import { missingCompiler } from "../../skipping.ts";
 
 const FFI = new URL("../../../ffi/", import.meta.url).pathname;
 const HERE = new URL("./", import.meta.url).pathname;
@@ -57,8 +58,13 @@ export function testedLibrary({ sanitizer, toy }: LibraryOptions): Promise<strin
   });
 }
 
-/** Whether programs can be linked with it, and run. */
-export async function canWatch(sanitizer: Sanitizer): Promise<boolean> {
+/** Why no program can be watched by it here, or `null`. */
+export async function missingSanitizer(sanitizer: Sanitizer): Promise<string | null> {
+  return missingCompiler(compiler) ??
+    (await canWatch(sanitizer) ? null : `no -fsanitize=${sanitizer}`);
+}
+
+async function canWatch(sanitizer: Sanitizer): Promise<boolean> {
   try {
     const program = await once("nothing", [folderOf(sanitizer)], async (path) => {
       await Deno.writeTextFile(`${path}.c`, "int main(void) { return 0; }\n");

@@ -1,6 +1,7 @@
 /** Graph signatures, by a C program that plays CUPTI's callbacks; once more under each sanitizer. */
 
 import { run } from "../../command.ts";
+import { missingCompiler, testUnless } from "../../skipping.ts";
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
 const SANITIZERS = ["", "address,undefined", "thread"];
 const HERE = new URL("./", import.meta.url).pathname;
@@ -11,23 +12,20 @@ const SOURCES = [
   "../../../ffi/cuda/graph_shape.c",
 ];
 
+const test = testUnless(missingCompiler(await has("cc")));
+
 for (const sanitizer of SANITIZERS) {
   const name = `graph signatures hold${sanitizer && ` under -fsanitize=${sanitizer}`}`;
-  const ignore = !(await has("cc"));
-  Deno.test({
-    name,
-    ignore,
-    fn: async () => {
-      const program = await Deno.makeTempFile();
-      try {
-        const sanitize = sanitizer ? [`-fsanitize=${sanitizer}`] : [];
-        const sources = SOURCES.map((name) => HERE + name);
-        await succeed("cc", [...FLAGS, ...sanitize, ...sources, "-lpthread", "-o", program]);
-        await succeed(program, []);
-      } finally {
-        await Deno.remove(program);
-      }
-    },
+  test(name, async () => {
+    const program = await Deno.makeTempFile();
+    try {
+      const sanitize = sanitizer ? [`-fsanitize=${sanitizer}`] : [];
+      const sources = SOURCES.map((name) => HERE + name);
+      await succeed("cc", [...FLAGS, ...sanitize, ...sources, "-lpthread", "-o", program]);
+      await succeed(program, []);
+    } finally {
+      await Deno.remove(program);
+    }
   });
 }
 

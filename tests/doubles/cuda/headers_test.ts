@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { run } from "../../command.ts";
+import { missingCompiler, testUnless } from "../../skipping.ts";
 
 type Steps = Record<string, number>;
 
@@ -53,11 +54,9 @@ test("a real libcupti walks records as we take them", libraries, async (library)
 });
 
 function test(name: string, found: string[], check: (found: string) => Promise<void>): void {
-  const reason = compiles ? "no CUPTI was found" : "no C compiler was found";
-  if (!compiles || found.length === 0) {
-    Deno.test({ name: `${name} (skipped: ${reason})`, ignore: true, fn: () => {} });
-  }
-  for (const one of compiles ? found : []) Deno.test(`${name}: ${one}`, () => check(one));
+  const missing = missingCompiler(compiles) ?? (found.length > 0 ? null : "no CUPTI");
+  if (missing) testUnless(missing)(name, () => {});
+  else for (const one of found) Deno.test(`${name}: ${one}`, () => check(one));
 }
 
 async function findHeaders(): Promise<string[]> {
