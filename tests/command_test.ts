@@ -5,7 +5,12 @@ import { HOME, run } from "./command.ts";
 import { ROOT } from "./layout.ts";
 
 /** The files that start commands: {@linkcode run} and others for tests, and the product. */
-const STARTING = ["ffi/build.ts", "local/launch/fallback.ts", "tests/command.ts"];
+const STARTING = [
+  "ffi/build.ts",
+  "local/launch/fallback.ts",
+  "tests/command.ts",
+  "tests/suites.ts",
+];
 
 Deno.test("the home of a command is not the user's", async () => {
   const script = "echo ~; echo ${XDG_STATE_HOME-unset} ${HISTFILE-unset}";

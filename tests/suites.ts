@@ -1,0 +1,102 @@
+/**
+ * `deno task test`: runs each suite of tests, and prints the seconds that it took, what was skipped and
+ * why, what failed, and the total. `deno task test core edge` runs the named ones.
+ */
+
+import { ROOT } from "./layout.ts";
+
+/** Files and folders of each suite. */
+export const SUITES: Readonly<Record<string, readonly string[]>> = {
+  core: ["core"],
+  local: ["local"],
+  ffi: ["ffi", "tests/doubles", "tests/segment"],
+  edge: ["edge"],
+  faults: ["tests/faults"],
+  end_to_end: ["tests/end_to_end"],
+  repository: [
+    "mod.ts",
+    "tests/bench",
+    "tests/command_test.ts",
+    "tests/layout_test.ts",
+    "tests/suites_test.ts",
+  ],
+};
+
+/** What a suite has printed, in short. */
+export interface Outcome {
+  suite: string;
+  seconds: number;
+  passed: number;
+  failed: number;
+  /** Reasons of the tests that were skipped. */
+  skipped: string[];
+  /** Names of the tests that failed. */
+  failures: string[];
+}
+
+/** The outcome of a suite by what `deno test` printed, without colours. */
+export function readOutcome(suite: string, seconds: number, printed: string): Outcome {
+  const counts = /^(?:ok|FAILED) \| (\d+) passed.*? \| (\d+) failed/m.exec(printed);
+  const lines = (end: string) =>
+    Array.from(
+      printed.matchAll(new RegExp(`^(.*) \\.\\.\\. ${end} \\(\\S+\\)$`, "gm")),
+      ([, line]) => line!,
+    );
+  return {
+    suite,
+    seconds,
+    passed: Number(counts?.[1] ?? 0),
+    // A suite that cannot be run has failed.
+    failed: Number(counts?.[2] ?? 1),
+    skipped: lines("ignored").map((line) =>
+      /\(skipped: (.*)\)$/.exec(line)?.[1] ?? "no reason is given"
+    ),
+    failures: lines("FAILED"),
+  };
+}
+
+/** The lines that sum up the outcomes, the total last. */
+export function summary(outcomes: readonly Outcome[]): string[] {
+  const row = (suite: string, ...cells: (string | number)[]) =>
+    suite.padEnd(12) + cells.map((cell) => String(cell).padStart(9)).join("");
+  const total = (of: "passed" | "failed") =>
+    outcomes.reduce((sum, outcome) => sum + outcome[of], 0);
+  const reasons = Map.groupBy(outcomes.flatMap(({ skipped }) => skipped), (reason) => reason);
+  return [
+    row("suite", "passed", "failed", "skipped", "seconds"),
+    ...outcomes.map(({ suite, passed, failed, skipped, seconds }) =>
+      row(suite, passed, failed, skipped.length, seconds.toFixed(1))
+    ),
+    ...outcomes.flatMap(({ failures }) => failures.map((name) => `failed: ${name}`)),
+    ...[...reasons].map(([reason, { length }]) => `${length} skipped: ${reason}`),
+    `${total("passed")} passed, ${total("failed")} failed`,
+  ];
+}
+
+async function run(suite: string): Promise<Outcome> {
+  const started_ms = performance.now();
+  const args = ["test", "-A", "--parallel", "--doc", "--quiet", ...SUITES[suite]!];
+  const env = { NO_COLOR: "1" };
+  const command = new Deno.Command(Deno.execPath(), { args, env, cwd: ROOT, stdout: "piped" });
+  const { stdout, status } = command.spawn();
+  let printed = "";
+  for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
+    printed += text;
+    await Deno.stdout.write(new TextEncoder().encode(text));
+  }
+  const outcome = readOutcome(suite, (performance.now() - started_ms) / 1_000, printed);
+  const { success } = await status;
+  return success || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 };
+}
+
+if (import.meta.main) {
+  const named = Deno.args.length > 0 ? Deno.args : Object.keys(SUITES);
+  const unknown = named.find((suite) => !(suite in SUITES));
+  if (unknown) {
+    throw new Error(`Cannot run ${unknown}: suites are ${Object.keys(SUITES).join(", ")}`);
+  }
+  const outcomes: Outcome[] = [];
+  for (const suite of named) outcomes.push(await run(suite));
+  for (const line of ["", ...summary(outcomes)]) console.log(line);
+  if (outcomes.some(({ failed }) => failed > 0)) Deno.exit(1);
+}
