@@ -4,15 +4,15 @@ import { Lease } from "./lease.ts";
 import { migrate } from "./migrations.ts";
 
 /** Which database holds the rows of a project. */
-export interface Place {
+export interface DatabaseLocation {
   /** Row id of the project. */
   id: bigint;
-  /** A URL, {@linkcode BESIDE}, or `null` for the database of the keys itself. */
+  /** A URL, {@linkcode SIBLING_FILE}, or `null` for the database of the keys itself. */
   database_url: string | null;
 }
 
 /** The place of a project that has a file beside the one of the keys. */
-export const BESIDE = "beside";
+export const SIBLING_FILE = "beside";
 
 /** Where the databases are. */
 export interface DatabasesOptions {
@@ -48,8 +48,8 @@ export class Databases implements AsyncDisposable {
   }
 
   /** Where a new project's rows go unless something else is asked for. */
-  get defaultPlace(): string | null {
-    return this.#options.url.startsWith("file:") ? BESIDE : null;
+  get defaultLocation(): string | null {
+    return this.#options.url.startsWith("file:") ? SIBLING_FILE : null;
   }
 
   /**
@@ -57,15 +57,15 @@ export class Databases implements AsyncDisposable {
    *
    * @throws {RangeError} If it is to be a file beside a server.
    */
-  urlOf({ id, database_url }: Place): string {
+  urlOf({ id, database_url }: DatabaseLocation): string {
     const { url } = this.#options;
-    if (database_url !== BESIDE) return database_url ?? url;
-    if (this.defaultPlace === BESIDE) return `${url}.projects/${id}.db`;
+    if (database_url !== SIBLING_FILE) return database_url ?? url;
+    if (this.defaultLocation === SIBLING_FILE) return `${url}.projects/${id}.db`;
     throw new RangeError("Cannot keep a project beside the keys: these are on a server");
   }
 
   /** The database of a project. */
-  async lease(place: Place): Promise<Lease> {
+  async lease(place: DatabaseLocation): Promise<Lease> {
     const url = this.urlOf(place);
     if (url === this.#options.url) return new Lease(this.control, () => {});
     let entry = this.#open.get(url);
@@ -116,7 +116,7 @@ export class Databases implements AsyncDisposable {
   async #openAt(url: string): Promise<OpenDatabase> {
     if (url.startsWith("file:")) await makeFolder(url);
     const { token, onFailure } = this.#options;
-    const db = await openDatabase({ url, token, onFailure }).catch(meant);
+    const db = await openDatabase({ url, token, onFailure }).catch(asUserError);
     try {
       await migrate(db);
     } catch (error) {
@@ -140,7 +140,7 @@ export async function openDatabases(options: DatabasesOptions): Promise<Database
 }
 
 /** What is wrong with a URL is the caller's mistake. */
-function meant(error: unknown): never {
+function asUserError(error: unknown): never {
   const isUrl = error instanceof LibsqlError && error.code.startsWith("URL_");
   throw isUrl ? new RangeError(`Cannot use the database's URL: ${error.message}`) : error;
 }

@@ -89,8 +89,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       last_seen_ns INTEGER NOT NULL,
       received_ns INTEGER NOT NULL,
       rolled_ns INTEGER NOT NULL DEFAULT 0,
-      condensed_ns INTEGER NOT NULL DEFAULT 0,
-      condensed_minutes_ns INTEGER NOT NULL DEFAULT 0,
+      downsampled_ns INTEGER NOT NULL DEFAULT 0,
+      downsampled_minutes_ns INTEGER NOT NULL DEFAULT 0,
       given_up_ns INTEGER NOT NULL DEFAULT 0,
       due_ns INTEGER NOT NULL DEFAULT 0,
       UNIQUE (project, instance_id)

@@ -17,7 +17,7 @@ import { clear, copyAll, verify } from "./table_copy.ts";
 /** Which project goes where. */
 export interface MoveOptions {
   project: string;
-  /** A URL, `BESIDE`, or `null` for the database of projects and keys. */
+  /** A URL, `SIBLING_FILE`, or `null` for the database of projects and keys. */
   to: string | null;
 }
 

@@ -15,11 +15,12 @@ import {
   work,
 } from "../testing/api.ts";
 import { openDatabase } from "../database/database.ts";
-import { BESIDE } from "../database/databases.ts";
+import { SIBLING_FILE } from "../database/databases.ts";
 import { blockWrites, renewBlock } from "../database/write_block.ts";
 import { moveProject } from "./move.ts";
 import { createKey, createProject, listProjects } from "../tenancy/projects.ts";
-import { DAY_NS, purge } from "../windows/retention.ts";
+import { DAY_NS } from "../windows/levels.ts";
+import { purge } from "../windows/retention.ts";
 
 const START = NOW_TS - 100;
 const UPLOADERS = 4;
@@ -48,7 +49,7 @@ testOnFile("a project moves with all that it has, and goes on there", async (ser
   assert.equal(listed!.database, folder.url);
   assert.equal(listed!.instances, 1);
 
-  await moveProject(databases, { project: "mover", to: BESIDE });
+  await moveProject(databases, { project: "mover", to: SIBLING_FILE });
   service.service.keys.forget();
   assert.equal(work(await read(mover, query)), 4);
 });

@@ -7,7 +7,7 @@ import { LAST_NS, secondsFromNs } from "@service/core/time";
 import { json } from "../http/answers.ts";
 import { type Route, route } from "../http/route.ts";
 import { listed } from "../windows/instance.ts";
-import { DAY_NS } from "../windows/retention.ts";
+import { DAY_NS } from "../windows/levels.ts";
 import { cursorFormat, selectInstances, tagFilter } from "../windows/selection.ts";
 
 /** `GET /api/v1/instances`: the instances that ran in a time range, the newest first. */

@@ -15,7 +15,7 @@ import {
   type TestService,
   work,
 } from "../testing/api.ts";
-import { DAY_NS } from "../windows/retention.ts";
+import { DAY_NS } from "../windows/levels.ts";
 import { VERSION } from "../version.ts";
 
 const START = NOW_TS - 100;

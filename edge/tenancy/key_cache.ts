@@ -3,7 +3,7 @@
 import { Lru } from "@service/core/lru";
 import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
-import type { Place } from "../database/databases.ts";
+import type { DatabaseLocation } from "../database/databases.ts";
 import { isKey, prefixOf, type Scope } from "./keys.ts";
 import { type Quotas, readQuotas } from "./quotas.ts";
 
@@ -12,7 +12,7 @@ export interface ApiKey {
   prefix: string;
   name: string;
   scopes: Scope[];
-  project: Place & { name: string; quotas: Quotas };
+  project: DatabaseLocation & { name: string; quotas: Quotas };
 }
 
 /** How long a key that was looked up is used without asking the database again, even if it was revoked. */

@@ -2,7 +2,7 @@
 
 import { refuse } from "@service/core/problem";
 import { type Database, statement } from "../database/database.ts";
-import { BESIDE, type Databases, type Place } from "../database/databases.ts";
+import { type DatabaseLocation, type Databases, SIBLING_FILE } from "../database/databases.ts";
 import { makeKey, type Scope } from "./keys.ts";
 import { type Quotas, readQuotas } from "./quotas.ts";
 
@@ -67,10 +67,12 @@ export const SCOPES: Scope[] = ["read", "write"];
 /** Creates a project and its database; `false` if there is a project of the name. */
 export async function createProject(
   databases: Databases,
-  { name, database_url = databases.defaultPlace, now_ns }: CreateProjectOptions,
+  { name, database_url = databases.defaultLocation, now_ns }: CreateProjectOptions,
 ): Promise<boolean> {
   // A database that cannot be opened is an error before anything is stored.
-  if (database_url !== BESIDE) (await databases.lease({ id: 0n, database_url }))[Symbol.dispose]();
+  if (database_url !== SIBLING_FILE) {
+    (await databases.lease({ id: 0n, database_url }))[Symbol.dispose]();
+  }
   const [created] = await databases.control.write([
     statement(INSERT_PROJECT, { project: name, now_ns, database_url }),
   ]);
@@ -84,7 +86,7 @@ export async function createProject(
  *
  * @throws {Refusal} 404 if there is none.
  */
-export async function findProject(db: Database, name: string): Promise<Place> {
+export async function findProject(db: Database, name: string): Promise<DatabaseLocation> {
   const { rows: [row] } = await db.query({
     sql: "SELECT id, database_url FROM projects WHERE name = ?",
     args: [name],
@@ -94,16 +96,16 @@ export async function findProject(db: Database, name: string): Promise<Place> {
       { parameter: "name", message: "is not known" },
     ]);
   }
-  return row as unknown as Place;
+  return row as unknown as DatabaseLocation;
 }
 
 /** Databases of projects other than the database of keys, each once. */
-export async function listDatabases(db: Database): Promise<Place[]> {
+export async function listDatabases(db: Database): Promise<DatabaseLocation[]> {
   const { rows } = await db.query(
     `SELECT min(id) AS id, database_url FROM projects WHERE database_url IS NOT NULL
       GROUP BY coalesce(nullif(database_url, 'beside'), id) ORDER BY id`,
   );
-  return rows as unknown as Place[];
+  return rows as unknown as DatabaseLocation[];
 }
 
 /** Creates a key and returns it; only its hash is stored. */
@@ -171,7 +173,7 @@ export async function listProjects(databases: Databases, now_ns: bigint): Promis
     { now_ns },
   ));
   return await Promise.all(rows.map(async (row) => {
-    const location = row as unknown as Place;
+    const location = row as unknown as DatabaseLocation;
     return {
       name: row.name as string,
       created_ns: row.created_ns as bigint,
@@ -211,7 +213,10 @@ export async function setQuotas(
   }]);
 }
 
-async function countInstances(databases: Databases, location: Place): Promise<number | null> {
+async function countInstances(
+  databases: Databases,
+  location: DatabaseLocation,
+): Promise<number | null> {
   try {
     using lease = await databases.lease(location);
     const { rows } = await lease.query({

@@ -1,77 +1,68 @@
+/** Downsampling: windows, and later roll-ups of a minute, give way to coarser roll-ups. */
+
 import { type Database, statement } from "../database/database.ts";
-import { lastSpanEnd, type Level, spanEnd, spanNs } from "./levels.ts";
 import type { MaintainedInstance } from "./instance.ts";
-import { DAY_NS } from "./retention.ts";
+import {
+  FINEST,
+  GIVEN_UP_AFTER_NS,
+  lastSpanEnd,
+  type Level,
+  spanEnd,
+  spanNs,
+  type Tier,
+  TIERS,
+} from "./levels.ts";
 
-/** How long windows are kept as they came, and how long an instance is silent to be given up. */
-export const RAW_NS: bigint = 2n * DAY_NS;
+/** How much of the work at hand was done. */
+export type Progress = "all" | "some" | "none";
 
-/** How long the roll-ups of a minute are kept. */
-export const MINUTES_NS: bigint = 7n * DAY_NS;
-
-/** Rows that one step removes, and those of the span begun. */
-const ROWS = 1_000;
+/** Rows that one step removes, and those of the span in which the last of them ends. */
+const STEP_ROWS = 1_000;
 
 /**
- * Removes windows, and later roll-ups of a minute, that a coarser roll-up stands for, when they are
- * old enough and nothing more can come among them. Says how far it got, and notes it in `instance`.
+ * Removes what is old enough and has a coarser roll-up, where nothing more can come: one step. Notes in
+ * `instance` how far it got.
  */
-export async function condense(
+export async function downsample(
   db: Database,
   instance: MaintainedInstance,
   now_ns: bigint,
-): Promise<"all" | "some" | "none"> {
-  const isSilent = now_ns - instance.received_ns >= RAW_NS;
-  const windows = await step(db, instance, {
-    level: 60,
-    finer: 0,
-    column: "condensed_ns",
-    to_ns: lesser(lastSpanEnd(now_ns - RAW_NS, 60), settled(instance, isSilent)),
-  });
-  if (windows !== "all") return windows;
-  return await step(db, instance, {
-    level: 600,
-    finer: 60,
-    column: "condensed_minutes_ns",
-    to_ns: lastSpanEnd(lesser(now_ns - MINUTES_NS, instance.condensed_ns), 600),
-  });
+): Promise<Progress> {
+  let limit_ns = settledEnd(instance, now_ns);
+  for (const tier of TIERS) {
+    const to_ns = lastSpanEnd(lesser(now_ns - tier.after_ns, limit_ns), tier.kept);
+    const progress = await step(db, instance, { tier, to_ns });
+    if (progress !== "all") return progress;
+    limit_ns = instance[tier.column];
+  }
+  return "all";
 }
 
-/** The end of the last minute that nothing more is waited for in. */
-function settled(instance: MaintainedInstance, isSilent: boolean): bigint {
-  const { watermark_ns, final_ns, last_seen_ns } = instance;
-  if (watermark_ns === final_ns) return spanEnd(final_ns, 60);
-  return lastSpanEnd(isSilent ? last_seen_ns : watermark_ns, 60);
-}
-
-interface Step {
-  /** The roll-ups that stand for … */
-  level: Level;
-  /** … what is removed. */
-  finer: 0 | Level;
-  /** Says how far it went. */
-  column: "condensed_ns" | "condensed_minutes_ns";
-  to_ns: bigint;
+/** The end of the last minute for which no window is awaited. */
+function settledEnd(instance: MaintainedInstance, now_ns: bigint): bigint {
+  const { watermark_ns, final_ns, last_seen_ns, received_ns } = instance;
+  if (watermark_ns === final_ns) return spanEnd(final_ns, FINEST);
+  return now_ns - received_ns >= GIVEN_UP_AFTER_NS ? last_seen_ns : watermark_ns;
 }
 
 async function step(
   db: Database,
   instance: MaintainedInstance,
-  { level, finer, column, to_ns }: Step,
-): Promise<"all" | "some" | "none"> {
+  { tier: { removed, kept, column }, to_ns }: { tier: Tier; to_ns: bigint },
+): Promise<Progress> {
   if (to_ns <= instance[column]) return "all";
-  const { rows: [beyond] } = await db.query(
-    statement(ROW_BEYOND, { instance: instance.id, finer, rows: ROWS }),
-  );
-  const at_ns = beyond ? lesser(to_ns, spanEnd(beyond.end_ns as bigint, level)) : to_ns;
   const { id, received_ns } = instance;
-  const args = { instance: id, level, finer, at_ns, received_ns, seen_ns: instance[column] };
-  const [moved] = await db.write([
-    statement(moveUp(column, level), args),
+  const { rows: [beyond] } = await db.query(
+    statement(ROW_BEYOND, { instance: id, removed, rows: STEP_ROWS }),
+  );
+  const at_ns = beyond ? lesser(to_ns, spanEnd(beyond.end_ns as bigint, kept)) : to_ns;
+  const args = { instance: id, removed, kept, at_ns, received_ns, seen_ns: instance[column] };
+  const [advanced] = await db.write([
+    statement(advance(column, kept), args),
     statement(REMOVE, args),
-    statement(rollAgain(column), args),
+    statement(rollUpAgain(column), args),
   ]);
-  if (moved!.rowsAffected === 0) return "none";
+  if (advanced!.rowsAffected === 0) return "none";
   instance[column] = at_ns;
   return at_ns === to_ns ? "all" : "some";
 }
@@ -80,30 +71,30 @@ function lesser(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-const ROW_BEYOND = `SELECT end_ns FROM windows WHERE instance = :instance AND level = :finer
+const ROW_BEYOND = `SELECT end_ns FROM windows WHERE instance = :instance AND level = :removed
   ORDER BY end_ns LIMIT 1 OFFSET :rows`;
 
-/** What has not come by now will not be waited for any more, unless nothing is missing. */
-const IS_GIVEN_UP = "final_ns IS NOT watermark_ns AND watermark_ns < :at_ns";
+/** Gaps older than this are given up. */
+const HAS_GAPS = "final_ns IS NOT watermark_ns AND watermark_ns < :at_ns";
 
-/** Only where roll-ups stand for all that goes, and nothing came since it was looked at. */
-const moveUp = (column: string, level: Level) =>
+/** Only where all that goes has a roll-up, and nothing came since the instance was read. */
+const advance = (column: string, kept: Level) =>
   `/* replace windows by roll-ups */ UPDATE instances SET
     ${column} = :at_ns,
-    given_up_ns = iif(${IS_GIVEN_UP}, :at_ns, given_up_ns),
-    watermark_ns = iif(${IS_GIVEN_UP}, :at_ns, watermark_ns)
+    given_up_ns = iif(${HAS_GAPS}, :at_ns, given_up_ns),
+    watermark_ns = iif(${HAS_GAPS}, :at_ns, watermark_ns)
   WHERE id = :instance AND ${column} = :seen_ns AND received_ns = :received_ns AND NOT EXISTS (
     SELECT 1 FROM windows w
-    WHERE instance = :instance AND level = :finer AND end_ns <= :at_ns AND NOT EXISTS (
-      SELECT 1 FROM windows WHERE instance = :instance AND level = :level
-        AND end_ns = (w.end_ns + ${spanNs(level) - 1n}) / ${spanNs(level)} * ${spanNs(level)}
+    WHERE instance = :instance AND level = :removed AND end_ns <= :at_ns AND NOT EXISTS (
+      SELECT 1 FROM windows WHERE instance = :instance AND level = :kept
+        AND end_ns = (w.end_ns + ${spanNs(kept) - 1n}) / ${spanNs(kept)} * ${spanNs(kept)}
     )
   )`;
 
 const REMOVE = `DELETE FROM windows
-  WHERE instance = :instance AND level = :finer AND end_ns <= :at_ns AND changes() > 0`;
+  WHERE instance = :instance AND level = :removed AND end_ns <= :at_ns AND changes() > 0`;
 
 /** Where a roll-up is missing, all are looked for again. */
-const rollAgain = (column: string) =>
-  `UPDATE instances SET rolled_ns = min(rolled_ns, condensed_minutes_ns)
+const rollUpAgain = (column: string) =>
+  `UPDATE instances SET rolled_ns = min(rolled_ns, downsampled_minutes_ns)
     WHERE id = :instance AND ${column} < :at_ns`;

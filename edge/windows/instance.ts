@@ -91,15 +91,15 @@ export interface MaintainedInstance {
   /** All spans that were over then had their roll-ups, unless one was removed since. */
   rolled_ns: bigint;
   /** Up to here there are only roll-ups, … */
-  condensed_ns: bigint;
+  downsampled_ns: bigint;
   /** … and up to here none of a minute. */
-  condensed_minutes_ns: bigint;
+  downsampled_minutes_ns: bigint;
   due_ns: bigint;
 }
 
 /** Columns of `instances` that {@linkcode maintainedInstance} reads. */
 export const MAINTENANCE_COLUMNS = "id, project, instance_id, watermark_ns, final_ns, " +
-  "last_seen_ns, received_ns, rolled_ns, condensed_ns, condensed_minutes_ns, due_ns";
+  "last_seen_ns, received_ns, rolled_ns, downsampled_ns, downsampled_minutes_ns, due_ns";
 
 /** The instance that a row holds, as the maintenance sees it. */
 export function maintainedInstance(row: Row): MaintainedInstance {

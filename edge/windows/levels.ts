@@ -1,3 +1,5 @@
+/** Levels of roll-ups, and what of them is kept for how long. */
+
 import { LAST_NS, SECOND_NS } from "@service/core/time";
 
 /** Spans that are rolled up, in seconds: aligned to the epoch, each level a part of the next. */
@@ -5,6 +7,33 @@ export const LEVELS = [60, 600, 7_200, 86_400] as const;
 
 /** A level of roll-ups; windows as they came are of level 0. */
 export type Level = typeof LEVELS[number];
+
+/** The finest level of roll-ups. */
+export const FINEST: Level = LEVELS[0];
+
+/** Nanoseconds in a day. */
+export const DAY_NS: bigint = spanNs(86_400);
+
+/** A step in which what is old becomes coarser. */
+export interface Tier {
+  /** Level of what is removed. */
+  removed: 0 | Level;
+  /** Level of the roll-ups that replace it. */
+  kept: Level;
+  /** Age at which it is removed. */
+  after_ns: bigint;
+  /** Column of `instances`: the instant up to which it was removed. */
+  column: "downsampled_ns" | "downsampled_minutes_ns";
+}
+
+/** The tiers, the youngest first. */
+export const TIERS: readonly Tier[] = [
+  { removed: 0, kept: 60, after_ns: 2n * DAY_NS, column: "downsampled_ns" },
+  { removed: 60, kept: 600, after_ns: 7n * DAY_NS, column: "downsampled_minutes_ns" },
+];
+
+/** How long an instance is silent until its gaps are given up. */
+export const GIVEN_UP_AFTER_NS: bigint = 2n * DAY_NS;
 
 /** Nanoseconds of a level's spans. */
 export function spanNs(level: Level): bigint {
@@ -24,8 +53,8 @@ export function lastSpanEnd(at_ns: bigint, level: Level): bigint {
 }
 
 /**
- * Ends of the level's spans that were over at `to_ns` and not yet at `from_ns`, and in which
- * something lies when something ended at each: the first and the last, which may be one.
+ * Ends of the level's spans that were over at `to_ns` and not yet at `from_ns`: of several, the first and
+ * the last, as nothing ended between them.
  */
 export function closedBetween(from_ns: bigint, to_ns: bigint, level: Level): bigint[] {
   const first = lastSpanEnd(from_ns, level) + spanNs(level);

@@ -1,44 +1,43 @@
+/** The maintenance of a database: missing roll-ups, downsampling, retention. */
+
 import { LAST_NS, SECOND_NS } from "@service/core/time";
 import type { Dictionaries } from "./dictionaries.ts";
-import { condense } from "./downsample.ts";
+import { downsample, type Progress } from "./downsample.ts";
 import { type Database, statement } from "../database/database.ts";
 import { IS_BLOCKED } from "../database/write_block.ts";
 import { type MaintainedInstance, maintainedInstance, MAINTENANCE_COLUMNS } from "./instance.ts";
-import { lastSpanEnd, type Level, LEVELS, spanNs } from "./levels.ts";
+import { FINEST, lastSpanEnd, type Level, LEVELS, spanNs, TIERS } from "./levels.ts";
 import { purge, retainedFrom } from "./retention.ts";
 import { rollUp } from "./rollup.ts";
 
-/** When to look after what, and what is too old. */
+/** The time of the maintenance, and the age at which rows are removed. */
 export interface MaintenanceOptions {
   dictionaries: Dictionaries;
   now_ns: bigint;
   retention_days: number;
 }
 
-interface Turn {
+interface TurnOptions {
   dictionaries: Dictionaries;
   now_ns: bigint;
   before_ns: bigint;
 }
 
-/** How an instance's turn ended. */
-type Progress = "all" | "some" | "none";
-
 /** Instances that have their turn in one run. */
-const INSTANCES = 20;
+const MAX_INSTANCES = 20;
 
 /** Roll-ups of each level that are made for an instance in its turn. */
-const ROLLUPS = 50;
+const MAX_ROLLUPS = 50;
 
 /** Pieces of one roll-up: a minute of windows of less than a millisecond. */
-const MOST_PIECES = 100_000;
+const MAX_PIECES = 100_000;
 
-/** An instance that may need it has a turn so often. */
-const EVERY_NS = 3_600n * SECOND_NS;
+/** Time between two turns of an instance that is not done. */
+const TURN_EVERY_NS = 3_600n * SECOND_NS;
 
 /**
- * Makes missing roll-ups, removes windows that these stand for, and all that is too old: a bounded
- * part of it. Says whether that was all.
+ * Removes what is older than the retention, makes missing roll-ups, and downsamples: a bounded part of
+ * the work. `true` if nothing is left to do now.
  */
 export async function maintain(
   db: Database,
@@ -47,7 +46,7 @@ export async function maintain(
   const before_ns = retainedFrom(now_ns, retention_days);
   if (!await purge(db, before_ns)) return false;
   const turn = { now_ns, before_ns, dictionaries };
-  const due = () => db.query(statement(DUE, { now_ns, most: INSTANCES }));
+  const due = () => db.query(statement(DUE, { now_ns, limit: MAX_INSTANCES }));
   for (const row of (await due()).rows) {
     await takeTurn(db, maintainedInstance(row), turn);
   }
@@ -57,38 +56,38 @@ export async function maintain(
 async function takeTurn(
   db: Database,
   instance: MaintainedInstance,
-  { now_ns, before_ns, dictionaries }: Turn,
+  { now_ns, before_ns, dictionaries }: TurnOptions,
 ): Promise<void> {
   let progress = await makeRollups(db, instance, { now_ns, dictionaries });
-  if (progress === "all") progress = await condense(db, instance, now_ns);
-  const due_ns = progress === "some" ? now_ns : isDone(instance) ? LAST_NS : now_ns + EVERY_NS;
+  if (progress === "all") progress = await downsample(db, instance, now_ns);
+  const due_ns = progress === "some" ? now_ns : isDone(instance) ? LAST_NS : now_ns + TURN_EVERY_NS;
   await db.write([
     statement(DROP_DICTIONARIES, { id: instance.id, before_ns }),
     statement(SET_DUE, { ...instance, seen_ns: instance.due_ns, due_ns }),
   ]);
 }
 
-/** Whether nothing is left that roll-ups will stand for once. */
+/** Whether everything that roll-ups will ever replace was removed. */
 function isDone(instance: MaintainedInstance): boolean {
-  const { last_seen_ns, condensed_ns, condensed_minutes_ns } = instance;
-  return condensed_ns >= lastSpanEnd(last_seen_ns, 60) &&
-    condensed_minutes_ns >= lastSpanEnd(last_seen_ns, 600);
+  return TIERS.every(({ column, kept }) =>
+    instance[column] >= lastSpanEnd(instance.last_seen_ns, kept)
+  );
 }
 
 async function makeRollups(
   db: Database,
   { id, project, instance_id, last_seen_ns, rolled_ns }: MaintainedInstance,
-  { now_ns, dictionaries }: Omit<Turn, "before_ns">,
+  { now_ns, dictionaries }: Omit<TurnOptions, "before_ns">,
 ): Promise<Progress> {
-  let missing = 0;
-  let made = 0;
+  let missingCount = 0;
+  let madeCount = 0;
   for (const [i, level] of LEVELS.entries()) {
     const finer = i === 0 ? 0 : LEVELS[i - 1]!;
     const from_ns = lastSpanEnd(rolled_ns, level);
     const to_ns = lastSpanEnd(last_seen_ns, level);
-    const args = { instance: id, finer, from_ns, to_ns, most: ROLLUPS };
+    const args = { instance: id, finer, from_ns, to_ns, limit: MAX_ROLLUPS };
     const { rows } = await db.query(statement(missingSpans(level), args));
-    missing += rows.length;
+    missingCount += rows.length;
     for (const { end_ns } of rows) {
       const isMade = await rollUp(db, {
         dictionaries,
@@ -96,34 +95,34 @@ async function makeRollups(
         instance: id,
         level,
         end_ns: end_ns as bigint,
-        most: MOST_PIECES,
+        max_pieces: MAX_PIECES,
         received_ns: now_ns,
       });
-      if (isMade) made++;
+      if (isMade) madeCount++;
     }
-    if (rows.length === ROLLUPS) break;
+    if (rows.length === MAX_ROLLUPS) break;
   }
-  if (missing > made) return made > 0 ? "some" : "none";
-  if (missing > 0) return "some";
+  if (missingCount > madeCount) return madeCount > 0 ? "some" : "none";
+  if (missingCount > 0) return "some";
   await db.write([statement(SET_ROLLED, {
     id,
     seen_ns: rolled_ns,
-    rolled_ns: lastSpanEnd(last_seen_ns, 60),
+    rolled_ns: lastSpanEnd(last_seen_ns, FINEST),
   })]);
   return "all";
 }
 
 const DUE = `/* find due instances */ SELECT ${MAINTENANCE_COLUMNS}
-  FROM instances WHERE due_ns <= :now_ns AND NOT ${IS_BLOCKED} ORDER BY due_ns LIMIT :most`;
+  FROM instances WHERE due_ns <= :now_ns AND NOT ${IS_BLOCKED} ORDER BY due_ns LIMIT :limit`;
 
-/** What came meanwhile may have made it due earlier. */
+/** Not where a window came since: it may have set an earlier turn. */
 const SET_DUE = `/* set the next turn */ UPDATE instances SET due_ns = :due_ns
   WHERE id = :id AND due_ns = :seen_ns AND last_seen_ns = :last_seen_ns`;
 
 const SET_ROLLED = `/* note the roll-ups */ UPDATE instances SET rolled_ns = :rolled_ns
   WHERE id = :id AND rolled_ns = :seen_ns`;
 
-/** Ends of spans that are over, in which a piece of the next finer level ends, without a roll-up. */
+/** Ends of spans without a roll-up that are over and in which a piece of the next finer level ends. */
 const missingSpans = (level: Level) => {
   const length_ns = spanNs(level);
   const spanOf = (end_ns: string) =>
@@ -132,10 +131,10 @@ const missingSpans = (level: Level) => {
     WHERE instance = :instance AND level = :finer AND end_ns > :from_ns AND end_ns <= :to_ns
       AND NOT EXISTS (SELECT 1 FROM windows
         WHERE instance = :instance AND level = ${level} AND end_ns = ${spanOf("w.end_ns")})
-    ORDER BY 1 LIMIT :most`;
+    ORDER BY 1 LIMIT :limit`;
 };
 
-/** Old enough to have a successor that is too old itself, and used by nothing. */
+/** Dictionaries without windows, whose successor is older than the retention too. */
 const DROP_DICTIONARIES = `DELETE FROM dictionaries WHERE instance = :id
   AND id < (SELECT max(id) FROM dictionaries WHERE instance = :id AND received_ns <= :before_ns)
   AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = :id AND dictionary = dictionaries.id)`;

@@ -5,21 +5,18 @@ import { noEntries } from "@service/core/entries";
 import { Lru } from "@service/core/lru";
 import { type Database, type Statement, statement } from "../database/database.ts";
 import type { Dictionaries, InstanceName, PackedWindow } from "./dictionaries.ts";
-import { spanEnd, spanNs } from "./levels.ts";
-
-/** The finest level of roll-ups. */
-const MINUTE = 60;
+import { FINEST, spanEnd, spanNs } from "./levels.ts";
 
 /** Series and frames that all open minutes may have together: some 50 MB. */
-const MAX_KEPT = 200_000;
+const MAX_WEIGHT = 200_000;
 
-/** The roll-up of a minute that is over, as it is stored. */
+/** The roll-up of a minute, as it is stored. */
 export interface PackedMinute {
   end_ns: bigint;
   from_ns: bigint;
   to_ns: bigint;
   packed: PackedWindow;
-  /** What it was made of: windows have no others with the same content. */
+  /** Digests of its windows: they name these by their content. */
   digests: string;
 }
 
@@ -37,20 +34,20 @@ export interface ClosingWindow {
 }
 
 /**
- * Minutes that are not over, merged as their windows come: one that ends need not be read. What is kept
- * may lack what another process was sent, so it is stored only where its windows are the stored ones;
- * what is missing is made of these.
+ * Merges the windows of minutes that are not over, so that they need not be read when the minute ends.
+ * A merge may lack windows that came to another process: it is stored only if its windows are the
+ * stored ones, and is made from these otherwise.
  */
 export class OpenMinutes {
   readonly #dictionaries: Dictionaries;
-  readonly #open = new Lru<string, OpenMinute>({ max: MAX_KEPT, weigh: weightOf });
+  readonly #open = new Lru<string, OpenMinute>({ max: MAX_WEIGHT, weigh: weightOf });
 
   /** With the dictionaries that roll-ups are packed by. */
   constructor(dictionaries: Dictionaries) {
     this.#dictionaries = dictionaries;
   }
 
-  /** Takes over a window that is about to be stored; gives the minutes that are over with it. */
+  /** The minutes that end with a window, which is about to be stored and belongs to this from now on. */
   async closeWith(db: Database, closing: ClosingWindow): Promise<PackedMinute[]> {
     const { name } = closing;
     return await Promise.all(
@@ -68,7 +65,7 @@ export class OpenMinutes {
     const key = `${name.project} ${name.instance_id}`;
     const closed: OpenMinute[] = [];
     const { from_ns, to_ns } = window;
-    const end_ns = spanEnd(to_ns, MINUTE);
+    const end_ns = spanEnd(to_ns, FINEST);
     // As SQLite writes it.
     const digestText = digest.toHex().toUpperCase();
     let open = this.#open.get(key);
@@ -81,7 +78,7 @@ export class OpenMinutes {
     if (open) {
       absorb(open.merged, window);
       open.digests.push(digestText);
-    } else if (from_ns <= end_ns - spanNs(MINUTE)) {
+    } else if (from_ns <= end_ns - spanNs(FINEST)) {
       open = { end_ns, merged: { ...window, ...noEntries() }, digests: [digestText] };
     }
     if (open?.end_ns === to_ns) closed.push(open);
@@ -90,20 +87,20 @@ export class OpenMinutes {
   }
 }
 
-/** The statement that stores the roll-up of a minute, if it is made of what is stored. */
+/** The statement that stores the roll-up of a minute, if its windows are the stored ones. */
 export function storingMinute(
   { packed, ...minute }: PackedMinute,
   name: InstanceName,
 ): Statement {
   const { body, dictionary: { hash } } = packed;
   const { project, instance_id } = name;
-  const after_ns = minute.end_ns - spanNs(MINUTE);
-  return statement(INSERT_MINUTE, { ...minute, project, instance_id, body, hash, after_ns });
+  const after_ns = minute.end_ns - spanNs(FINEST);
+  return statement(INSERT_FINEST, { ...minute, project, instance_id, body, hash, after_ns });
 }
 
-const INSERT_MINUTE = `INSERT INTO windows
+const INSERT_FINEST = `INSERT INTO windows
     (instance, level, end_ns, from_ns, to_ns, dictionary, body)
-  SELECT i.id, ${MINUTE}, :end_ns, :from_ns, :to_ns, d.id, :body FROM instances i
+  SELECT i.id, ${FINEST}, :end_ns, :from_ns, :to_ns, d.id, :body FROM instances i
   JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash
   WHERE project = :project AND instance_id = :instance_id AND watermark_ns >= :to_ns
     AND :digests = (SELECT group_concat(hex(digest)) FROM (

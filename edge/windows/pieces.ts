@@ -15,7 +15,7 @@ export const PIECES = `/* read the pieces */ ${TILING}
     CASE WHEN row_number() OVER (PARTITION BY w.dictionary ORDER BY w.end_ns) = 1 THEN d.body END
       AS dictionary_body
   FROM tile JOIN windows w ON w.id = tile.id JOIN dictionaries d ON d.id = w.dictionary
-  ORDER BY w.end_ns LIMIT :most`;
+  ORDER BY w.end_ns LIMIT :limit`;
 
 /** What names the pieces of a tiling: it stays the same for as long as they do. */
 export const PIECES_NAMED = `${TILING}

@@ -25,7 +25,7 @@ export async function readWindow(
     start_ns,
     end_ns: payload_ns,
     below: ANY_LEVEL,
-    most: -1,
+    limit: -1,
   };
   const [pieces, around, ...entries] = await db.read([
     statement(PIECES, args),

@@ -1,21 +1,20 @@
-import { SECOND_NS } from "@service/core/time";
+/** The retention: rows are removed when they are too old. */
+
 import { type Database, statement } from "../database/database.ts";
 import { NOTHING_IS_COPIED } from "../database/write_block.ts";
-
-/** Nanoseconds in a day. */
-export const DAY_NS: bigint = 86_400n * SECOND_NS;
+import { DAY_NS } from "./levels.ts";
 
 /** Rows of each kind that are removed in one write, so that no other write waits long. */
 export const PURGE_ROWS = 1_000;
 
-/** The instant before which nothing is kept. */
+/** The instant up to which everything is removed. */
 export function retainedFrom(now_ns: bigint, retention_days: number): bigint {
   return now_ns - BigInt(retention_days) * DAY_NS;
 }
 
 /**
- * Removes what ended at or before `before_ns`, and instances that have nothing left and were
- * silent since: at most {@linkcode PURGE_ROWS} of each. Says whether that was all.
+ * Removes windows and entries that ended at or before `before_ns`, and instances without any that were
+ * silent since: at most {@linkcode PURGE_ROWS} of each. `true` if nothing is left to remove.
  */
 export async function purge(db: Database, before_ns: bigint): Promise<boolean> {
   const args = { before_ns, rows: PURGE_ROWS };

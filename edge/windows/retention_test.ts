@@ -13,7 +13,8 @@ import {
   send,
   work,
 } from "../testing/api.ts";
-import { DAY_NS, purge, PURGE_ROWS } from "./retention.ts";
+import { DAY_NS } from "./levels.ts";
+import { purge, PURGE_ROWS } from "./retention.ts";
 
 const START = NOW_TS - 100;
 

@@ -1,11 +1,13 @@
+/** Roll-ups: all windows that end in an aligned span, merged into one. */
+
 import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import { type Dictionaries, type InstanceName, storingDictionary } from "./dictionaries.ts";
-import { closedBetween, type Level, LEVELS, spanNs } from "./levels.ts";
+import { closedBetween, FINEST, type Level, LEVELS, spanNs } from "./levels.ts";
 import { encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
 
-/** Pieces that one upload may have merged for each span it closes; more wait for the maintenance. */
-const MOST_AT_INGEST = 128;
+/** Pieces of a roll-up that is made during an upload; larger ones are left to the maintenance. */
+const MAX_PIECES_AT_INGEST = 128;
 
 /** Which roll-up to make. */
 export interface RollupOptions {
@@ -15,21 +17,21 @@ export interface RollupOptions {
   instance: bigint;
   level: Level;
   end_ns: bigint;
-  /** Pieces it may be made of: with more it is not made. */
-  most: number;
+  /** With more pieces it is not made. */
+  max_pieces: number;
   received_ns: bigint;
 }
 
 /**
- * Makes the roll-up of a span from the fewest finer pieces; says whether it did. It is stored only if
- * the span still has exactly these pieces: a window that came meanwhile, to any process, has others.
+ * Makes the roll-up of a span from the fewest finer pieces; `false` if it was not stored. It is stored
+ * only if the span still has exactly these pieces, whichever process a window came to meanwhile.
  */
 export async function rollUp(db: Database, options: RollupOptions): Promise<boolean> {
-  const { dictionaries, name, most, ...rest } = options;
+  const { dictionaries, name, max_pieces, ...rest } = options;
   const start_ns = rest.end_ns - spanNs(rest.level);
-  const args = { ...rest, start_ns, below: rest.level, most: most + 1 };
+  const args = { ...rest, start_ns, below: rest.level, limit: max_pieces + 1 };
   const { rows } = await db.query(statement(PIECES, args));
-  if (rows.length === 0 || rows.length > most) return false;
+  if (rows.length === 0 || rows.length > max_pieces) return false;
   const known = dictionaries.known(name);
   const { window, intervals } = await mergePieces(rows, { start_ns, known });
   const { body, dictionary } = await dictionaries.packRollup(db, { name, window });
@@ -48,38 +50,38 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   return results.at(-1)!.rowsAffected > 0;
 }
 
-/** A window that has come, and the ends of minutes that were rolled up with it. */
-export type ClosingOptions = Omit<RollupOptions, "level" | "end_ns" | "most"> & {
+/** A window that was stored, and the ends of minutes that were rolled up with it. */
+export type ClosingOptions = Omit<RollupOptions, "level" | "end_ns" | "max_pieces"> & {
   from_ns: bigint;
   to_ns: bigint;
   rolled: bigint[];
 };
 
 /**
- * Seconds after the end of a span by which its roll-up is made at the latest: spans of all instances
- * end at once, and their roll-ups are not to be made at once.
+ * Longest time between the end of a span and its roll-up, in seconds: spans of all instances end at the
+ * same instant, and their roll-ups are spread over this time.
  */
-const MOST_LAG_S: Record<Level, number> = { 60: 0, 600: 540, 7_200: 1_800, 86_400: 7_200 };
+const MAX_LAG_S: Record<Level, number> = { 60: 0, 600: 540, 7_200: 1_800, 86_400: 7_200 };
 
-/** Multiples of it, less their whole part, lie evenly, however many there are. */
-const GOLDEN = (Math.sqrt(5) - 1) / 2;
+/** Golden-ratio sequence: its multiples spread instances evenly over the lag. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
 function lagNs(instance: bigint, level: Level): bigint {
-  const part = Number(instance) * GOLDEN % 1;
-  return BigInt(Math.floor(part * MOST_LAG_S[level])) * SECOND_NS;
+  const part = Number(instance) * GOLDEN_RATIO % 1;
+  return BigInt(Math.floor(part * MAX_LAG_S[level])) * SECOND_NS;
 }
 
 /**
- * Makes the roll-ups that are due when a window has come, the finest first. What is due after the last
- * window of an instance is left to the maintenance.
+ * Makes the roll-ups that are due after a window was stored, the finest first. Those that are due after
+ * the last window of an instance are left to the maintenance.
  */
 export async function rollUpClosed(db: Database, options: ClosingOptions): Promise<void> {
   const { from_ns, to_ns, rolled, ...rest } = options;
   for (const level of LEVELS) {
     const lag_ns = lagNs(rest.instance, level);
     for (const end_ns of closedBetween(from_ns - lag_ns, to_ns - lag_ns, level)) {
-      if (level === LEVELS[0] && rolled.includes(end_ns)) continue;
-      await rollUp(db, { ...rest, level, end_ns, most: MOST_AT_INGEST });
+      if (level === FINEST && rolled.includes(end_ns)) continue;
+      await rollUp(db, { ...rest, level, end_ns, max_pieces: MAX_PIECES_AT_INGEST });
     }
   }
 }

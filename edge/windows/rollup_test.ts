@@ -14,7 +14,7 @@ import {
   work,
 } from "../testing/api.ts";
 import { maintain } from "./maintenance.ts";
-import { DAY_NS } from "./retention.ts";
+import { DAY_NS } from "./levels.ts";
 import { rollUp } from "./rollup.ts";
 
 /** Starts a minute, ten minutes, two hours and a day. */
@@ -102,13 +102,13 @@ testOnEachStorage({
       instance: row!.id as bigint,
       level: 600,
       end_ns: nsFromTs(START + 600),
-      most: 100,
+      max_pieces: 100,
       received_ns: 0n,
     });
     assert.equal(made, false);
   },
 
-  async "what is condensed is read whole, cut where it can be, and says where"(service) {
+  async "what is downsampled is read whole, cut where it can be, and says where"(service) {
     const instance_id = await sendMinutes(service, { minutes: 20 });
     service.clock.now_ns += 3n * DAY_NS;
     await maintainAll(service);

@@ -1,16 +1,18 @@
+/** The span of a read: up to which instant a payload may go. */
+
 import { refuse } from "@service/core/problem";
 import { SECOND_NS } from "@service/core/time";
 import type { StoredInstance } from "./instance.ts";
-import { DAY_NS } from "./retention.ts";
+import { DAY_NS } from "./levels.ts";
 
-/** The part of an instance's time that a read answers: `(start_ns, payload_ns]`. */
+/** The span of a read: `(start_ns, payload_ns]`. */
 export interface Span {
   start_ns: bigint;
   /** The snapshot instant. */
   payload_ns: bigint;
 }
 
-/** What a query asks for, and when. */
+/** The span that a query names, and the time of the query. */
 export interface SpanQuery {
   start_ns: bigint;
   end_ns?: bigint;
@@ -19,7 +21,7 @@ export interface SpanQuery {
 
 /**
  * The span that a query is answered with: never past the watermark while the instance may still
- * report, so that who reads on from there misses nothing.
+ * report, so that a reader that goes on from there misses nothing.
  *
  * @throws {Refusal} 400 if the query ends before it starts.
  */
@@ -40,7 +42,7 @@ export function spanOf(instance: StoredInstance, query: SpanQuery): Span {
   return { start_ns, payload_ns: larger(start_ns, horizon_ns) };
 }
 
-/** Whether nothing more is expected: all has come up to the last window, or nothing has for a day. */
+/** Whether nothing more is expected: the chain is complete, or nothing has come for a day. */
 function isOver(instance: StoredInstance, now_ns: bigint): boolean {
   return instance.watermark_ns === instance.final_ns || now_ns - instance.received_ns >= DAY_NS;
 }

@@ -14,7 +14,8 @@ import { nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "../testing/api.ts";
 import { maintain } from "./maintenance.ts";
-import { DAY_NS, retainedFrom } from "./retention.ts";
+import { DAY_NS } from "./levels.ts";
+import { retainedFrom } from "./retention.ts";
 
 const START = NOW_TS - 123;
 const RUNS = { file: 25, server: 6 };
@@ -83,7 +84,7 @@ class Wait implements Command {
   }
 }
 
-/** Rolls up, condenses and purges. */
+/** Rolls up, downsamples and purges. */
 class Maintain implements Command {
   check = () => true;
   toString = () => "maintain";

@@ -1,13 +1,17 @@
-import { LEVELS, spanNs } from "./levels.ts";
+/** The tiling of a span: the fewest windows and roll-ups that make it up, in one SQL statement. */
 
-/** Least length of a piece: a window as it came counts where it ends. */
+import { LEVELS, spanNs, TIERS } from "./levels.ts";
+
+/** Length of the pieces of each level; that of a window as it came does not count. */
 const LENGTHS = [[0, 1n], ...LEVELS.map((level) => [level, spanNs(level)])];
 
-/** What is kept of a time is kept in steps of this, and a read starts and ends at one of them. */
-const STEP_OF = (at: string) =>
-  `CASE WHEN ${at} < condensed_minutes_ns THEN ${at} / ${spanNs(600)} * ${spanNs(600)}
-    WHEN ${at} < condensed_ns THEN ${at} / ${spanNs(60)} * ${spanNs(60)}
-    ELSE ${at} END`;
+/** The instant, or the last one before it at which downsampled roll-ups can be cut. */
+function cutAt(instant: string): string {
+  const cases = TIERS.toReversed().map(({ column, kept }) =>
+    `WHEN ${instant} < ${column} THEN ${instant} / ${spanNs(kept)} * ${spanNs(kept)}`
+  );
+  return `CASE ${cases.join(" ")} ELSE ${instant} END`;
+}
 
 /**
  * Common table expressions of the pieces, of a level below `:below`, that tile `(:start_ns, :end_ns]`
@@ -17,7 +21,7 @@ const STEP_OF = (at: string) =>
 export const TILING = `WITH RECURSIVE
   levels (level, length_ns) AS (VALUES ${LENGTHS.map(([level, ns]) => `(${level}, ${ns})`)}),
   span (start_ns, end_ns) AS (
-    SELECT ${STEP_OF(":start_ns")}, ${STEP_OF(":end_ns")} FROM instances WHERE id = :instance
+    SELECT ${cutAt(":start_ns")}, ${cutAt(":end_ns")} FROM instances WHERE id = :instance
   ),
   tile (at_ns, id, level) AS (
     SELECT start_ns, NULL, NULL FROM span

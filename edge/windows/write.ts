@@ -36,7 +36,7 @@ export interface WindowToStore {
 /** Bytes of a digest. */
 export const DIGEST_BYTES = 16;
 
-/** What became of a window. */
+/** The outcome of storing a window. */
 export type Outcome =
   | Stored
   | { conflict: "start_ns" | "window" | "final"; message: string };
@@ -52,7 +52,7 @@ export interface Stored {
 }
 
 /**
- * Stores a window, unless it is stored already or contradicts what is, and removes the roll-ups that
+ * Stores a window, unless it is stored already or contradicts stored ones, and removes the roll-ups that
  * lack it: all or nothing, in one round trip where the window is new and its dictionary is stored.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
@@ -97,7 +97,7 @@ interface StoredState {
   instance: bigint;
 }
 
-/** Why nothing was stored. */
+/** The outcome where nothing was stored. */
 function notStored({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
   const watermark_ns = state.watermark_ns as bigint;
   const unchanged = { stored: false, watermark_ns, instance: state.id as bigint, rolled: [] };
@@ -121,9 +121,9 @@ function notStored({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: R
     };
   }
   if (from_ns < (state.given_up_ns as bigint)) return tooLate(state.given_up_ns as bigint);
-  // Below the watermark all has come: what is not there any more was summed up or removed for its age.
+  // Below the watermark every window has come: it was downsampled, or removed for its age.
   if (from_ns < watermark_ns) return unchanged;
-  if (to_ns <= (state.condensed_ns as bigint)) return tooLate(state.condensed_ns as bigint);
+  if (to_ns <= (state.downsampled_ns as bigint)) return tooLate(state.downsampled_ns as bigint);
   return {
     conflict: "final",
     message: "contradicts the instance's last window: none may lie after the final one",
@@ -141,19 +141,21 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
-/** When an instance that has reported is looked at by the maintenance at the latest. */
+/** The longest time from an upload to a turn of the maintenance. */
 const DUE_AFTER_NS = 3_600n * SECOND_NS;
 
 const THIS_INSTANCE = "project = :project AND instance_id = :instance_id";
 
-/** Stored windows never overlap: only the first that ends after `from_ns` can overlap a new one. */
-const NEXT_WINDOW = (column: string) =>
-  `SELECT ${column} FROM windows
+/** A column of the first window that ends after `from_ns`: of the stored ones only it may overlap. */
+function ofNextWindow(column: string): string {
+  return `SELECT ${column} FROM windows
   WHERE instance = i.id AND level = 0 AND end_ns > :from_ns ORDER BY end_ns LIMIT 1`;
+}
 
-/** A late window says nothing new about the instance. */
-const IF_NEWEST = (column: string) =>
-  `${column} = iif(:to_ns >= last_seen_ns, :${column}, ${column})`;
+/** Sets a column, unless the window is a late one: that knows nothing new about the instance. */
+function setIfNewest(column: string): string {
+  return `${column} = iif(:to_ns >= last_seen_ns, :${column}, ${column})`;
+}
 
 const INSERT_INSTANCE = `INSERT INTO instances (project, instance_id, key, tags, attributes,
     profiler_version, start_ns, watermark_ns, last_seen_ns, received_ns, rolled_ns, due_ns)
@@ -166,10 +168,10 @@ const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
   SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, d.id, :body FROM instances i
   JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash
   WHERE ${THIS_INSTANCE} AND start_ns = :start_ns AND watermark_ns <= :from_ns
-    AND condensed_ns < :to_ns
+    AND downsampled_ns < :to_ns
     AND (final_ns IS NULL OR :to_ns <= final_ns)
     AND (:final_ns IS NULL OR last_seen_ns <= :to_ns)
-    AND coalesce((${NEXT_WINDOW("from_ns")}) >= :to_ns, TRUE)`;
+    AND coalesce((${ofNextWindow("from_ns")}) >= :to_ns, TRUE)`;
 
 /** `changes() > 0`, here and below: only if the window was new. */
 const UPDATE_INSTANCE = `UPDATE instances SET
@@ -186,10 +188,10 @@ const UPDATE_INSTANCE = `UPDATE instances SET
       )
       SELECT max(end_ns) FROM chain
     ),
-    ${IF_NEWEST("key")},
-    ${IF_NEWEST("tags")},
-    ${IF_NEWEST("attributes")},
-    ${IF_NEWEST("profiler_version")},
+    ${setIfNewest("key")},
+    ${setIfNewest("tags")},
+    ${setIfNewest("attributes")},
+    ${setIfNewest("profiler_version")},
     last_seen_ns = max(last_seen_ns, :to_ns),
     rolled_ns = min(rolled_ns, :from_ns),
     due_ns = min(due_ns, :due_ns)
@@ -202,8 +204,8 @@ const DELETE_ROLLUPS = `DELETE FROM windows
     AND changes() > 0`;
 
 const STATE =
-  `SELECT i.id, i.start_ns, i.watermark_ns, i.given_up_ns, i.condensed_ns, w.from_ns, w.to_ns, w.digest,
+  `SELECT i.id, i.start_ns, i.watermark_ns, i.given_up_ns, i.downsampled_ns, w.from_ns, w.to_ns, w.digest,
     EXISTS (SELECT 1 FROM dictionaries WHERE instance = i.id AND hash = :hash) AS has_dictionary
   FROM instances i
-  LEFT JOIN windows w ON w.from_ns < :to_ns AND w.id = (${NEXT_WINDOW("id")})
+  LEFT JOIN windows w ON w.from_ns < :to_ns AND w.id = (${ofNextWindow("id")})
   WHERE ${THIS_INSTANCE}`;

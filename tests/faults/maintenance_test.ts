@@ -38,13 +38,13 @@ testOnServer("a maintenance that a kill interrupts changes nothing that is read"
       await ledger.expectPrefix(stack.url);
       await stack.kill("API");
       await stack.revive();
-      await until(() => isCondensed(stack, ledger));
+      await until(() => isDownsampled(stack, ledger));
       await ledger.expectWhole(stack.url, MINUTES);
     });
   }
 });
 
-async function isCondensed({ db }: Stack, { instance_id }: Ledger): Promise<boolean> {
+async function isDownsampled({ db }: Stack, { instance_id }: Ledger): Promise<boolean> {
   const { rows } = await db.query({
     sql: `SELECT count(*) AS raw FROM windows WHERE level = 0
       AND instance = (SELECT id FROM instances WHERE instance_id = ?)`,

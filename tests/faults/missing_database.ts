@@ -10,6 +10,6 @@ export async function newKeyWithoutDatabase(url: string): Promise<string> {
     project: "own",
     name: "laptop",
     now_ns: 1n,
-    database_url: databases.defaultPlace,
+    database_url: databases.defaultLocation,
   });
 }
