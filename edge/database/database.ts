@@ -1,4 +1,4 @@
-/** One database: its statements, how they are run, and what is tried again. */
+/** One database: statements, how they are run, and which failures are retried. */
 
 import type {
   Config,
@@ -19,18 +19,18 @@ export interface Database extends Disposable {
   query(statement: Statement): Promise<Result>;
   /** Results of statements that all read the same state: one round trip. */
   read(statements: Statement[]): Promise<Result[]>;
-  /** Results of statements that are done all or none: one round trip. */
+  /** Results of statements of which all or none take effect: one round trip. */
   write(statements: Statement[]): Promise<Result[]>;
 }
 
-/** Where the database is, and how to get in. */
+/** A database and its token. */
 export interface DatabaseOptions {
   /** `file:…`, or any URL of a libSQL server. */
   url: string;
   token?: string;
-  /** How long a file that another process writes to is waited for, each time. */
+  /** How long each attempt waits for another process that writes to the file. */
   busy_ms?: number;
-  /** Hears of each failure, and whether it is tried again. */
+  /** Called for each failure. */
   onFailure?: (outcome: "retried" | "failed") => void;
 }
 
@@ -38,7 +38,7 @@ const ATTEMPTS = 6;
 const FIRST_DELAY_MS = 25;
 const ANSWER_TIMEOUT_MS = 20_000;
 
-/** The database, ready for use. */
+/** Opens a database. */
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
   // Each driver is loaded where it is used: the one for files is native code.
   const isFile = options.url.startsWith("file:");
@@ -59,7 +59,7 @@ export class OpenDatabase implements Database {
   #client: UsedClient;
   #closed = false;
 
-  /** For the database at the URL; {@linkcode openDatabase} also readies a file. */
+  /** Of the database at the URL; {@linkcode openDatabase} also prepares a file. */
   constructor(options: DatabaseOptions, createClient: (config: Config) => UsedClient) {
     const { url, token, busy_ms = 5000, onFailure = () => {} } = options;
     this.#isFile = url.startsWith("file:");
@@ -77,7 +77,7 @@ export class OpenDatabase implements Database {
     );
   }
 
-  /** Writes that wait for their turn. */
+  /** Number of waiting writes. */
   get waitingWrites(): number {
     return this.#writes.depth;
   }
@@ -115,7 +115,7 @@ export class OpenDatabase implements Database {
     }
   }
 
-  /** A file's client cannot be used any more once it found the file busy in a batch. */
+  /** The client of a file is unusable once it found the file busy in a batch. */
   #replace(used: UsedClient): void {
     if (!this.#isFile || used !== this.#client) return;
     this.#client = this.#create();
@@ -124,9 +124,9 @@ export class OpenDatabase implements Database {
 }
 
 /**
- * The statement with those of `args` that it names: a server refuses further ones.
+ * The statement with those of `args` that it names: a server refuses others.
  *
- * @throws {TypeError} If it names one that is not given.
+ * @throws {TypeError} If an argument that it names is missing.
  */
 export function statement(sql: string, args: Record<string, Value | undefined>): Statement {
   let names = namesIn.get(sql);
@@ -134,16 +134,16 @@ export function statement(sql: string, args: Record<string, Value | undefined>):
   const named: Record<string, Value> = {};
   for (const name of names) {
     const value = args[name];
-    if (value === undefined) throw new TypeError(`Cannot bind :${name}: no value is given`);
+    if (value === undefined) throw new TypeError(`Cannot bind :${name}: the argument is missing`);
     named[name] = value;
   }
   return { sql, args: named };
 }
 
-/** Parameters by statement; there are but a few statements. */
+/** Parameters by statement; there are few statements. */
 const namesIn = new Map<string, string[]>();
 
-/** The whole answer: one that stops in its middle would hold up all writes behind it. */
+/** Fetches an answer to its end: one that stops in the middle would delay all writes behind it. */
 async function fetchInTime(request: Request): Promise<Response> {
   const late = new AbortController();
   const timer = setTimeout(

@@ -1,31 +1,33 @@
+/** The databases of projects: where each is, and which are open. */
+
 import { LibsqlError } from "@libsql/client/web";
 import { type OpenDatabase, openDatabase } from "./database.ts";
 import { Lease } from "./lease.ts";
 import { migrate } from "./migrations.ts";
 
-/** Which database holds the rows of a project. */
+/** The location of the database that holds the rows of a project. */
 export interface DatabaseLocation {
   /** Row id of the project. */
   id: bigint;
-  /** A URL, {@linkcode SIBLING_FILE}, or `null` for the database of the keys itself. */
+  /** A URL, {@linkcode SIBLING_FILE}, or `null` for the database of projects and keys. */
   database_url: string | null;
 }
 
-/** The place of a project that has a file beside the one of the keys. */
+/** The location of a project with a file of its own, beside the file of projects and keys. */
 export const SIBLING_FILE = "beside";
 
-/** Where the databases are. */
+/** The databases, and how they are opened. */
 export interface DatabasesOptions {
   /** The database of projects and keys. */
   url: string;
-  /** For each server whose URL has no `authToken` of its own. */
+  /** For every server whose URL has no `authToken`. */
   token?: string;
-  /** How many databases of projects stay open when nothing uses them. */
+  /** Most databases of projects that stay open while they are idle. */
   max_open?: number;
   onFailure?: (outcome: "retried" | "failed") => void;
 }
 
-interface Entry {
+interface OpenEntry {
   opening: Promise<OpenDatabase>;
   leases: number;
   /** By the clock of `performance`. */
@@ -34,20 +36,20 @@ interface Entry {
 
 const IDLE_MS = 60_000;
 
-/** The database of projects and keys, and those of the projects: opened on first use, brought to the newest schema. */
+/** The database of projects and keys, and those of projects, which are opened and migrated on first use. */
 export class Databases implements AsyncDisposable {
   /** The database of projects and keys. */
   readonly control: OpenDatabase;
   readonly #options: DatabasesOptions;
-  readonly #open = new Map<string, Entry>();
+  readonly #open = new Map<string, OpenEntry>();
 
-  /** For an open database of projects and keys; {@linkcode openDatabases} opens it too. */
+  /** With an open database of projects and keys; {@linkcode openDatabases} opens it. */
   constructor(control: OpenDatabase, options: DatabasesOptions) {
     this.control = control;
     this.#options = options;
   }
 
-  /** Where a new project's rows go unless something else is asked for. */
+  /** Location of a new project, unless another one is given. */
   get defaultLocation(): string | null {
     return this.#options.url.startsWith("file:") ? SIBLING_FILE : null;
   }
@@ -55,7 +57,7 @@ export class Databases implements AsyncDisposable {
   /**
    * The URL of the database of a project.
    *
-   * @throws {RangeError} If it is to be a file beside a server.
+   * @throws {RangeError} If it should be a file beside a server.
    */
   urlOf({ id, database_url }: DatabaseLocation): string {
     const { url } = this.#options;
@@ -64,9 +66,9 @@ export class Databases implements AsyncDisposable {
     throw new RangeError("Cannot keep a project beside the keys: these are on a server");
   }
 
-  /** The database of a project. */
-  async lease(place: DatabaseLocation): Promise<Lease> {
-    const url = this.urlOf(place);
+  /** The database of a project, open until the lease is disposed. */
+  async lease(location: DatabaseLocation): Promise<Lease> {
+    const url = this.urlOf(location);
     if (url === this.#options.url) return new Lease(this.control, () => {});
     let entry = this.#open.get(url);
     if (!entry) {
@@ -88,7 +90,7 @@ export class Databases implements AsyncDisposable {
     }
   }
 
-  /** Closes what nothing used for so long. */
+  /** Closes databases that are idle for longer. */
   closeIdle(idle_ms = IDLE_MS): void {
     const before_ms = performance.now() - idle_ms;
     for (const [url, { opening, leases, used_ms }] of this.#open) {
@@ -98,18 +100,18 @@ export class Databases implements AsyncDisposable {
     }
   }
 
-  /** Writes that wait for their turn, in all databases that are open. */
+  /** Number of waiting writes, in all open databases. */
   async waitingWrites(): Promise<number> {
     const open = await Promise.allSettled([...this.#open.values()].map(({ opening }) => opening));
     return open.reduce(
-      (sum, one) => sum + (one.status === "fulfilled" ? one.value.waitingWrites : 0),
+      (sum, db) => sum + (db.status === "fulfilled" ? db.value.waitingWrites : 0),
       this.control.waitingWrites,
     );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const open = await Promise.allSettled([...this.#open.values()].map(({ opening }) => opening));
-    for (const one of open) if (one.status === "fulfilled") one.value[Symbol.dispose]();
+    for (const db of open) if (db.status === "fulfilled") db.value[Symbol.dispose]();
     this.control[Symbol.dispose]();
   }
 
@@ -127,7 +129,7 @@ export class Databases implements AsyncDisposable {
   }
 }
 
-/** The databases, with that of projects and keys brought to the newest schema. */
+/** Opens and migrates the database of projects and keys. */
 export async function openDatabases(options: DatabasesOptions): Promise<Databases> {
   const control = await openDatabase(options);
   try {
@@ -139,7 +141,7 @@ export async function openDatabases(options: DatabasesOptions): Promise<Database
   return new Databases(control, options);
 }
 
-/** What is wrong with a URL is the caller's mistake. */
+/** Throws a wrong URL as a mistake of the caller. */
 function asUserError(error: unknown): never {
   const isUrl = error instanceof LibsqlError && error.code.startsWith("URL_");
   throw isUrl ? new RangeError(`Cannot use the database's URL: ${error.message}`) : error;

@@ -1,11 +1,11 @@
-/** Embedded files: a client as `@libsql/client` has one, but this one keeps what it has prepared. */
+/** The client of embedded files: as that of `@libsql/client`, but statements stay prepared. */
 
 import type { Client, Config, InArgs, InStatement, InValue, ResultSet, Row } from "@libsql/client";
 import { LibsqlBatchError, LibsqlError } from "@libsql/client/web";
 import Connection from "libsql";
 import { Lru } from "@service/core/lru";
 
-/** What is used of a client. */
+/** The part of a client that is used. */
 export type UsedClient = Pick<Client, "execute" | "batch" | "close">;
 
 interface Prepared {
@@ -13,7 +13,7 @@ interface Prepared {
   givesRows: boolean;
 }
 
-/** Statements that stay prepared: few are used over and over. */
+/** Statements that stay prepared. */
 const MAX_PREPARED = 200;
 
 const BEGIN = {
@@ -22,11 +22,11 @@ const BEGIN = {
   deferred: "BEGIN DEFERRED",
 };
 
-/** A client of the file at the URL, over one connection that works synchronously. */
+/** A client of the file at the URL, with one synchronous connection. */
 export function createFileClient(config: Config): UsedClient {
   const client = new FileClient(config);
   return {
-    // What fails rejects.
+    // A failure rejects, and does not throw.
     execute: (given) => Promise.try(() => client.run(given as InStatement)),
     batch: (all, mode = "deferred") =>
       Promise.try(() => client.runAll(all as InStatement[], BEGIN[mode])),
@@ -56,12 +56,12 @@ class FileClient {
     }
   }
 
-  /** All or none. */
+  /** Runs all statements, or none. */
   runAll(statements: InStatement[], begin: string): ResultSet[] {
     const results: ResultSet[] = [];
     this.run(begin);
     try {
-      for (const one of statements) results.push(this.run(one));
+      for (const statement of statements) results.push(this.run(statement));
       this.run("COMMIT");
       return results;
     } catch (error) {
@@ -110,13 +110,13 @@ function resultOf({ statement, givesRows }: Prepared, args: unknown): ResultSet 
   }
   const all = statement.all(args) as unknown[][];
   if (all.length === 0) return result({});
-  // Asked each time: another schema may have others.
+  // Not remembered: another process may have changed the schema.
   const columns = statement.columns().map(({ name }) => name);
   return result({ columns, rows: all.map((values) => rowOf(columns, values)) });
 }
 
 function result(part: Partial<ResultSet>): ResultSet {
-  const whole = {
+  const complete = {
     columns: [],
     columnTypes: [],
     rows: [],
@@ -124,7 +124,7 @@ function result(part: Partial<ResultSet>): ResultSet {
     lastInsertRowid: undefined,
     ...part,
   };
-  return { ...whole, toJSON: () => whole };
+  return { ...complete, toJSON: () => complete };
 }
 
 function rowOf(columns: string[], values: unknown[]): Row {

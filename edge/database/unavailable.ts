@@ -1,19 +1,19 @@
-/** Failures of a database that pass: the request may be sent again later. */
+/** Temporary failures of a database: the request may be sent again later. */
 
 import { LibsqlError } from "@libsql/client/web";
 
-/** A database cannot be reached, stays busy, or takes no writes for now. */
+/** A database is out of reach, stays busy, or accepts no writes for now. */
 export class Unavailable extends Error {
   /** Name of the class. */
   override readonly name = "Unavailable";
 
-  /** Because of `cause`. */
+  /** With its cause. */
   constructor(cause: unknown) {
     super(`Cannot use the database for now: ${(cause as Error).message}`, { cause });
   }
 }
 
-/** The error as one that passes. */
+/** The error as a temporary one. */
 export function unavailable(error: unknown): Unavailable {
   return error instanceof Unavailable ? error : new Unavailable(error);
 }
@@ -29,7 +29,7 @@ export function isClosed(error: unknown): boolean {
   return error instanceof LibsqlError && error.code === "CLIENT_CLOSED";
 }
 
-/** Whether the database is out of reach, out of space, or told to refuse. */
+/** Whether the database is out of reach, out of space, or configured to refuse. */
 export function isLost(error: unknown): boolean {
   if (error instanceof LibsqlError) return LOST.test(error.code);
   return error instanceof Unavailable ||

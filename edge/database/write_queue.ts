@@ -4,7 +4,7 @@ import type { InStatement, ResultSet } from "@libsql/client";
 import { LibsqlBatchError } from "@libsql/client/web";
 import { yieldToEventLoop } from "@service/core/yield";
 
-/** Does statements all or none. */
+/** Runs statements of which all or none take effect. */
 type Batch = (statements: InStatement[]) => Promise<ResultSet[]>;
 
 interface Write {
@@ -16,25 +16,25 @@ interface Write {
 const MAX_GROUP = 64;
 
 /**
- * Writes one after the other, those that wait as one transaction: what a commit costs (a file is
- * synced, a server asked) is shared, and a server that parallel writes would choke gets none.
+ * Writes one after the other, waiting ones together in one transaction: they share the cost of a commit
+ * (the sync of a file, the round trip to a server), and no server gets parallel writes, which stall it.
  */
 export class WriteQueue {
   readonly #batch: Batch;
   readonly #waiting: Write[] = [];
   #busy = false;
 
-  /** For writes through `batch`. */
+  /** Of writes that `batch` runs. */
   constructor(batch: Batch) {
     this.#batch = batch;
   }
 
-  /** Writes that wait for their turn. */
+  /** Number of waiting writes. */
   get depth(): number {
     return this.#waiting.length;
   }
 
-  /** Results of statements that are done all or none. */
+  /** Results of statements of which all or none take effect. */
   write(statements: InStatement[]): Promise<ResultSet[]> {
     const { promise, resolve, reject } = Promise.withResolvers<ResultSet[]>();
     this.#waiting.push({ statements, resolve, reject });
@@ -45,7 +45,7 @@ export class WriteQueue {
   async #writeAll(): Promise<void> {
     this.#busy = true;
     while (this.#waiting.length > 0) {
-      // Requests that are ready to write join.
+      // Writes of requests that are ready join.
       await yieldToEventLoop();
       await this.#writeTogether(this.#waiting.splice(0, MAX_GROUP));
     }
@@ -58,8 +58,8 @@ export class WriteQueue {
       for (const { statements, resolve } of group) resolve(results.splice(0, statements.length));
     } catch (error) {
       if (group.length > 1 && error instanceof LibsqlBatchError) {
-        // One failed and took the others back with it.
-        for (const one of group) await this.#writeTogether([one]);
+        // One write failed, which undid the others: each is written alone.
+        for (const write of group) await this.#writeTogether([write]);
       } else {
         for (const { reject } of group) reject(error);
       }

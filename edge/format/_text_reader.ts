@@ -1,4 +1,4 @@
-/** Reads JSON in the one form that the profiler writes it. */
+/** The reader of JSON in canonical form, as the profiler writes it. */
 
 /** The text is not in canonical form: it is to be parsed in the general way. */
 export class NotCanonical extends Error {}
@@ -95,7 +95,7 @@ export class TextReader {
     return items;
   }
 
-  /** Where the digits end of which at least one is here. */
+  /** The index after digits, at least one. */
   #pastDigits(from: number): number {
     let at = from;
     while (isDigit(this.text.charCodeAt(at))) at++;
@@ -103,7 +103,7 @@ export class TextReader {
     return at;
   }
 
-  /** An unsigned integer of few digits, and nothing else: most numbers are that. */
+  /** An unsigned integer of few digits, which most numbers are; `undefined` for any other number. */
   #digits(): number | undefined {
     const { text } = this;
     let at = this.at;

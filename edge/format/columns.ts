@@ -1,8 +1,8 @@
-/** Columns of numbers as bytes: each number in as few as it needs, whatever it is. */
+/** Columns of numbers as bytes: each number takes as few as it needs. */
 
 import type { Quantity, Sum } from "@service/core";
 
-/** A number as a window holds it. */
+/** A number of a window. */
 export type Value = Quantity | Sum | null;
 
 /** How a number is written; the kinds lie together, as runs of the same. */
@@ -14,7 +14,7 @@ const KINDS = 8;
 const INT32 = 2 ** 31;
 const CHUNK = 4_096;
 
-/** Writes numbers column after column; may be cleared and used again. */
+/** Writes numbers, column after column. */
 export class ColumnWriter {
   readonly #head = new Bytes();
   readonly #kinds = new Bytes();

@@ -32,7 +32,7 @@ export interface KnownIdentity {
 /** A resource without the time at which it was last seen. */
 export type ResourceIdentity = Omit<Resource, "last_seen_ts">;
 
-/** What windows of one instance have in common: a packed window names it and holds only values. */
+/** Identities that the windows of an instance have in common: a packed window holds only values. */
 export interface Identities {
   series: SeriesIdentity[];
   /** Names of the frames of all profiles. */
@@ -42,7 +42,7 @@ export interface Identities {
 
 /** Identities, each with its index in its list. */
 export class Dictionary {
-  /** What the indexes are those of. */
+  /** The lists. */
   readonly identities: Identities;
   /** Key of each series, as a window has it. */
   readonly seriesKeys: string[];

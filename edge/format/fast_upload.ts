@@ -18,16 +18,16 @@ interface KnownSeries extends RememberedNames {
   name: string;
   type: Series["type"];
   tags: Tags;
-  /** The series that came after it the last time. */
+  /** The series after it in the last upload. */
   next?: KnownSeries;
-  /** Whether it made room for others: what came after it is not known any more. */
+  /** Whether it was evicted from the cache, and `next` with it. */
   isEvicted?: true;
 }
 
 /** Characters of identities and frame names that are remembered. */
 const MAX_CHARACTERS = 2 ** 24;
 
-/** The end of the window, and the start of its series; no string of JSON has quotes like these. */
+/** The end of the window and the start of its series; quotes in a JSON string would be escaped. */
 const START = /"to_ns":(0|[1-9]\d{0,18}),"series":\[/;
 
 /** Name, type and tags in any order, before anything else. */
@@ -36,17 +36,17 @@ const IDENTITY =
 
 const INSTANT = /(?:0|[1-9]\d{0,18}),/y;
 
-/** Stands for the series; nobody can know it, so that where it is found it was put. */
+/** Stands for the series in the rest of the text; random, so that no text contains it by itself. */
 const MARK = crypto.randomUUID();
 
 /**
  * Reads uploads as `uploadShape` does. Series are read as `encodeUpload` writes them, for a fraction of
- * the time; whatever differs from that in the least is left to the shape.
+ * the time; any other form is left to the shape.
  */
 export class UploadReader {
   readonly #known: Lru<string, KnownSeries>;
 
-  /** That has read nothing yet. */
+  /** With an empty cache. */
   constructor({ max_characters = MAX_CHARACTERS } = {}) {
     this.#known = new Lru({
       max: max_characters,
@@ -86,7 +86,7 @@ export class UploadReader {
       if (upload.window.to_ns !== to_ns) return undefined;
       return { ...upload, window: { ...upload.window, series } };
     } catch (error) {
-      if (isOther(error)) return undefined;
+      if (isNotCanonical(error)) return undefined;
       throw error;
     }
   }
@@ -132,8 +132,8 @@ export class UploadReader {
   }
 }
 
-/** Whether a text may be right in another form: only the shape tells what is wrong, and where. */
-function isOther(error: unknown): boolean {
+/** Whether the text is not canonical: the shape reads it, or says what is wrong, and where. */
+function isNotCanonical(error: unknown): boolean {
   return error instanceof NotCanonical || error instanceof TypeError ||
     error instanceof SyntaxError;
 }

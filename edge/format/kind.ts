@@ -8,7 +8,7 @@ import type { KnownIdentity } from "./dictionary.ts";
 /** What a series of any kind has. */
 export type SeriesHead = Pick<Series, "name" | "tags" | "updated_ns">;
 
-/** How one kind of series is stored, and read from an upload. */
+/** How a kind of series is stored, and read from an upload. */
 export interface KindFormat<S extends Series> {
   readonly type: S["type"];
   /** A series whose values are not read yet. */
@@ -34,7 +34,7 @@ export interface FrameIndexes {
   indexOfFrame(name: string): number;
 }
 
-/** Names of the frames that a series had the last time. */
+/** Names of a series' frames in the last upload. */
 export interface RememberedNames {
   names?: { text: string; list: string[] };
 }

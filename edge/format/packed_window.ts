@@ -1,4 +1,4 @@
-/** The packed window: values in the order of a dictionary, and what that lacks. */
+/** The packed window: values in the order of a dictionary, and identities that this lacks. */
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Resource, Series, Window } from "@service/core";
@@ -41,7 +41,7 @@ export interface PackOptions {
   deflate: boolean;
 }
 
-/** What a packed window does not say itself. */
+/** The parts of a window that are stored beside its body. */
 export interface UnpackOptions {
   dictionary: Dictionary;
   from_ns: bigint;
@@ -122,7 +122,7 @@ function isEmpty({ series, frames, resources }: Identities): boolean {
   return series.length + frames.length + resources.length === 0;
 }
 
-/** Writes a window; gives what the dictionary lacks, whose indexes come after its own. */
+/** Writes a window; returns the identities that the dictionary lacks, numbered after its own. */
 function writeWindow(
   out: ColumnWriter,
   { series, resources, to_ns }: Window,
@@ -155,7 +155,7 @@ function writeIndexes<T>(
   return items;
 }
 
-/** Indexes in a dictionary, and behind it for what it lacks. */
+/** Indexes in a dictionary; those of missing identities come after its own. */
 class Indexes implements FrameIndexes {
   readonly missing: Identities = { series: [], frames: [], resources: [] };
   readonly #dictionary: Dictionary;

@@ -1,4 +1,4 @@
-/** The dictionaries of instances: by which one new windows are packed, and when it is made anew. */
+/** The dictionaries of instances: which one packs new windows, and when it is rebuilt. */
 
 import type { Window } from "@service/core";
 import { Lru } from "@service/core/lru";
@@ -17,13 +17,13 @@ import { missingIn, WindowPacker } from "../format/packed_window.ts";
 /** Identities that all dictionaries in memory may have together: some 100 MB. */
 const MAX_IDENTITIES = 400_000;
 
-/** A dictionary with more than this many times the identities of a window is begun anew. */
+/** A dictionary with more than this multiple of a window's identities starts afresh. */
 const MAX_UNUSED = 4;
 
 /** Missing identities of a dictionary that are remembered. */
 const MAX_MISSING = 20_000;
 
-/** Which instance: it may have no row yet. */
+/** The name of an instance, which may have no row yet. */
 export interface InstanceName {
   /** Row id. */
   project: bigint;
@@ -42,19 +42,19 @@ export interface PackedWindow {
   dictionary: NewestDictionary;
 }
 
-/** A dictionary that need not be unpacked again. */
+/** A dictionary in memory. */
 export interface KnownDictionary extends NewestDictionary {
   dictionary: Dictionary;
 }
 
 interface Known extends KnownDictionary {
-  /** Identities that windows had and it has not. */
+  /** Identities of windows that it lacks. */
   missing: Set<string>;
-  /** Times that a missing identity came again, since the dictionary was made. */
+  /** Repeated misses since the last rebuild. */
   repeatedMisses: number;
 }
 
-/** Which window to pack. */
+/** A window and its instance. */
 export interface WindowToPack {
   name: InstanceName;
   window: Window;
@@ -72,7 +72,7 @@ export class Dictionaries {
   });
   readonly #packer = new WindowPacker();
 
-  /** A window as it came, packed; its identities may make the instance a new dictionary. */
+  /** An uploaded window, packed; its identities may cause a new dictionary. */
   async packWindow(db: Database, { name, window }: WindowToPack): Promise<PackedWindow> {
     const known = await this.#find(db, name);
     if (known) {
@@ -157,12 +157,12 @@ function noteMissing(known: Known, identities: Identities): void {
   }
 }
 
-/** Whether identities that were missing again and again have cost as much as a new dictionary. */
+/** Whether repeated misses have cost as much as a new dictionary. */
 function needsRebuild({ repeatedMisses, dictionary }: Known): boolean {
   return repeatedMisses > dictionary.size;
 }
 
-/** The dictionary with the window's identities; without the old ones where most are not used any more. */
+/** The dictionary with the identities of a window; without its old ones where few of them are used. */
 function rebuilt(dictionary: Dictionary, window: Window): Dictionary {
   const alone = EMPTY_DICTIONARY.with(missingIn(EMPTY_DICTIONARY, window));
   if (dictionary.size > MAX_UNUSED * alone.size) return alone;

@@ -1,3 +1,5 @@
+/** Instances as they are stored, listed and maintained. */
+
 import { createHash } from "node:crypto";
 import { type Instance, type Tags, tsFromNs } from "@service/core";
 import { type Database, type Row, statement } from "../database/database.ts";
@@ -38,7 +40,7 @@ export async function findInstance(
 const FIND = `/* find the instance */ SELECT ${INSTANCE_COLUMNS} FROM instances
   WHERE project = :project AND instance_id = :instance_id`;
 
-/** The instance that a row holds. */
+/** The instance of a row. */
 export function storedInstance(row: Row, project: string): StoredInstance {
   const instance_id = row.instance_id as string;
   return {
@@ -59,7 +61,7 @@ export function storedInstance(row: Row, project: string): StoredInstance {
   };
 }
 
-/** The instance as the list shows it. */
+/** The instance in a list. */
 export function listed(instance: StoredInstance): Instance {
   const { instance_id, tags, attributes, start_ns, last_seen_ns } = instance;
   return {
@@ -79,7 +81,7 @@ function resourceId(tags: Tags): string {
   return createHash("sha256").update(identity).digest("hex").slice(0, 16);
 }
 
-/** An instance as the maintenance sees it. */
+/** An instance as the maintenance reads it. */
 export interface MaintainedInstance {
   id: bigint;
   project: bigint;
@@ -88,11 +90,11 @@ export interface MaintainedInstance {
   final_ns: bigint | null;
   last_seen_ns: bigint;
   received_ns: bigint;
-  /** All spans that were over then had their roll-ups, unless one was removed since. */
+  /** Up to here all roll-ups were made. */
   rolled_ns: bigint;
-  /** Up to here there are only roll-ups, … */
+  /** Up to here windows were removed: only roll-ups are left. */
   downsampled_ns: bigint;
-  /** … and up to here none of a minute. */
+  /** Up to here roll-ups of a minute were removed too. */
   downsampled_minutes_ns: bigint;
   due_ns: bigint;
 }
@@ -101,7 +103,7 @@ export interface MaintainedInstance {
 export const MAINTENANCE_COLUMNS = "id, project, instance_id, watermark_ns, final_ns, " +
   "last_seen_ns, received_ns, rolled_ns, downsampled_ns, downsampled_minutes_ns, due_ns";
 
-/** The instance that a row holds, as the maintenance sees it. */
+/** The instance of a row, as the maintenance reads it. */
 export function maintainedInstance(row: Row): MaintainedInstance {
   return row as unknown as MaintainedInstance;
 }

@@ -1,4 +1,4 @@
-/** Minutes that are not over: their windows, merged as they come. */
+/** Open minutes: their windows, merged as they come. */
 
 import { absorb, type Window } from "@service/core";
 import { noEntries } from "@service/core/entries";
@@ -42,7 +42,7 @@ export class OpenMinutes {
   readonly #dictionaries: Dictionaries;
   readonly #open = new Lru<string, OpenMinute>({ max: MAX_WEIGHT, weigh: weightOf });
 
-  /** With the dictionaries that roll-ups are packed by. */
+  /** With the dictionaries that pack roll-ups. */
   constructor(dictionaries: Dictionaries) {
     this.#dictionaries = dictionaries;
   }

@@ -17,7 +17,7 @@ export const PIECES = `/* read the pieces */ ${TILING}
   FROM tile JOIN windows w ON w.id = tile.id JOIN dictionaries d ON d.id = w.dictionary
   ORDER BY w.end_ns LIMIT :limit`;
 
-/** What names the pieces of a tiling: it stays the same for as long as they do. */
+/** A text that names the pieces of a tiling: another piece, another text. */
 export const PIECES_NAMED = `${TILING}
   SELECT group_concat(name) FROM (
     SELECT level || ':' || id AS name FROM tile WHERE id IS NOT NULL ORDER BY at_ns
