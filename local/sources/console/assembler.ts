@@ -74,12 +74,14 @@ export class Assembler {
   /** Whether the line is a record that continues a traceback which its logger writes record by record. */
   #continueLogger({ logger, body, time_ns }: Line): boolean {
     const open = logger === undefined ? undefined : this.#open.get(logger);
-    return this.#offer(open, body, { isLog: false, time_ns, opens: () => true });
+    return open !== undefined &&
+      this.#offer(open, body, { isLog: false, time_ns, opens: () => true });
   }
 
   /** Whether the line continues what its process has begun. */
   #continueProcess({ process, text, record, time_ns }: Line): boolean {
-    return this.#offer(this.#open.get(process), text, {
+    const open = this.#open.get(process);
+    return open !== undefined && this.#offer(open, text, {
       isLog: record !== null,
       time_ns,
       opens: () => (openTraceback(text) ?? openBlock(text, record)) !== undefined,
@@ -87,8 +89,7 @@ export class Assembler {
   }
 
   /** Whether the open block took the line. */
-  #offer(open: OpenBlock | undefined, text: string, { time_ns, ...context }: Offer): boolean {
-    if (!open) return false;
+  #offer(open: OpenBlock, text: string, { time_ns, ...context }: Offer): boolean {
     switch (open.block.take(text, { ...context, pause_ns: time_ns - open.touched_ns })) {
       case "took":
         open.touched_ns = time_ns;

@@ -41,8 +41,13 @@ export class Repeats {
   add(entry: ErrorEntry): void {
     const key = identity(entry);
     const repeated = this.#repeats.get(key);
-    if (!repeated) this.#reportWithinLimit(entry);
-    this.#repeats.set(key, { newest: entry, count: repeated ? repeated.count + 1 : 0 });
+    if (repeated) {
+      repeated.newest = entry;
+      repeated.count++;
+    } else {
+      this.#reportWithinLimit(entry);
+      this.#repeats.set(key, { newest: entry, count: 0 });
+    }
   }
 
   /** Reports the repeats since the last flush. */
