@@ -41,7 +41,7 @@ static void open_traffic(struct account_traffic *traffic, struct activity_kinds 
     clear_cells(traffic->byte_cells);
 }
 
-/* Only of what the source records: a profile without frames is published, too. */
+/* Only if the source records it: a profile without frames is published too. */
 static uint32_t device_profile(const struct account *account, const char *metric, bool recorded) {
     return recorded ? device_series(account, metric, SEGMENT_PROFILE) : SEGMENT_NONE;
 }

@@ -11,7 +11,7 @@
 #define BUSY_BATCH 2048u
 /* A power of two. Older times than these may have been counted already: they go to `late`. */
 #define BUSY_HISTORY 8192u
-/* Kept by each settlement. It comes before a batch in order and one out of order can fill the rest. */
+/* Intervals that each settlement keeps in history. */
 #define BUSY_KEPT (BUSY_HISTORY - 2 * BUSY_BATCH - 1)
 
 struct busy_interval {

@@ -39,7 +39,7 @@ static void compare(uint64_t seed, uint32_t count, uint32_t spread, uint32_t lon
     CHECK(busy.covered == plain_union(count) && busy.late == 0);
 }
 
-/* Of an interval that comes too late the part after the horizon counts, and nothing counts twice. */
+/* The part of a late interval after the horizon counts, and nothing counts twice. */
 static void forget(void) {
     memset(&busy, 0, sizeof busy);
     for (uint64_t i = 1; i <= 2 * BUSY_HISTORY; i++) busy_add(&busy, 10 * i, 10 * i + 5);

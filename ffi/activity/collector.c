@@ -1,4 +1,4 @@
-/* The collector's thread, and what starts and ends it: sources, exit() and fork(). */
+/* The collector's thread: its start by a source, and its end by exit() or fork(). */
 #define _GNU_SOURCE
 #include "collector.h"
 
@@ -18,8 +18,8 @@
 
 #define ROUND_MS 1000u
 #define POLL_MS 20u /* polled at most this often: a wake-up costs the threads that launch, too */
-#define LATE_MS 5u  /* what a library may take to return buffers after a flush */
-#define READ_MS 10u /* of reading at a time: then an answer may be due */
+#define LATE_MS 5u  /* limit for a library to return buffers after a flush */
+#define READ_MS 10u /* of reading at once: then an answer may be due */
 #define EXIT_MS 1000u
 #define EXIT_READ_MS 750u
 #define STACK (1u << 20) /* the libraries of vendors run on it */
@@ -130,7 +130,7 @@ static void show_states(void) {
 static void publish_last(void) {
     uint32_t asked = segment_asked();
     open_started();
-    /* Forced, for once: other threads may launch for ever. */
+    /* Flushes incomplete buffers too, only here: other threads may launch for ever. */
     flush(true);
     bool more = read_for(EXIT_READ_MS);
     for (uint32_t i = 0; i < LATE_MS && !more && is_pending(); i++) {

@@ -1,4 +1,4 @@
-/* Request of a reader to a segment's writer for newer values. All else of a segment is read as a file. */
+/* Request of a reader to the writer of a segment for newer values. Everything else is read as a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>

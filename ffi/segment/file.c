@@ -15,7 +15,7 @@
 /* Processes that may have the same pid and start time: in other pid namespaces, or before an exec. */
 #define SAME_NAMES 16
 
-/* Opens a directory that only we can write to, made if it is missing. */
+/* Opens a directory that only this user can write to; creates it if it is missing. */
 static int open_own(int parent, const char *name) {
     if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST) return -errno;
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -28,7 +28,7 @@ static int open_own(int parent, const char *name) {
     return -EPERM;
 }
 
-/* Makes and opens the parents of the last two parts of `path`, which are left in `rest`. */
+/* Creates and opens the parents of the last two parts of `path`; `rest` becomes these two parts. */
 static int open_base(char *path, char **rest) {
     char *last = strrchr(path, '/');
     if (path[0] != '/' || last == path) return -EINVAL;
@@ -47,7 +47,7 @@ static int open_base(char *path, char **rest) {
     return fd < 0 ? -errno : fd;
 }
 
-/* Opens a directory whose last two parts are ours. */
+/* Opens a directory whose last two parts belong to this user alone. */
 static int open_directory(const char *directory, size_t length) {
     char path[4096], *rest;
     if (length == 0 || length >= sizeof path) return -EINVAL;
@@ -76,7 +76,7 @@ static int create_file(int directory, uint64_t ticks, char *name, size_t size) {
     return fd < 0 ? -errno : fd;
 }
 
-/* Allocates all pages now: one that the file system cannot provide later would be a SIGBUS. */
+/* Allocates all pages now: a page that the file system cannot provide later would be a SIGBUS. */
 static int allocate(int fd) {
     int error;
     do error = posix_fallocate(fd, 0, SEGMENT_SIZE);

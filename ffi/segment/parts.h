@@ -10,7 +10,7 @@
 #define BANK_SIZE (SEGMENT_CELLS * (uint32_t)sizeof(struct segment_value))
 #define NAMES_AT BANK_AT(2)
 
-/* NULL where there is none. */
+/* NULL: there is no segment. */
 extern struct segment_header *segment;
 
 static inline void *segment_at(uint32_t offset) { return (char *)segment + offset; }
@@ -23,7 +23,7 @@ static inline void segment_set32(uint32_t *field, uint32_t value) {
  * which holds the lock, or a negative errno. */
 int segment_file_create(const char *directories, uint64_t ticks, struct segment_header **memory);
 
-/* Begins with empty tables; the header is there already. */
+/* Starts with empty tables, after the header was written. */
 void segment_tables_begin(void);
 
 #endif

@@ -31,7 +31,7 @@ static void set64(uint64_t *field, uint64_t value) { __atomic_store_n(field, val
 
 static uint32_t get32(const uint32_t *field) { return __atomic_load_n(field, __ATOMIC_SEQ_CST); }
 
-/* ---- Life ---- */
+/* ---- Opening ---- */
 
 /* Field 22 of /proc/self/stat; the name before it may hold anything. */
 static uint64_t start_ticks(void) {
@@ -65,7 +65,7 @@ static void write_header(uint64_t ticks) {
         .series_capacity = SEGMENT_SERIES,
         .cell_capacity = SEGMENT_CELLS,
         .name_capacity = SEGMENT_SIZE - NAMES_AT,
-        .name_bytes = 4, /* place 0 is none */
+        .name_bytes = 4, /* offset 0 is no name */
     };
     segment_tables_begin();
     /* Last: a reader ignores a file without it. */
@@ -136,7 +136,7 @@ void segment_state(uint32_t state, const char *reason) {
 
 uint32_t segment_bell(void) { return segment ? get32(&segment->bell) : 0; }
 
-/* A shared futex: the reader, another process, rings the bell, too. */
+/* A shared futex: the reader, which is another process, rings the bell too. */
 void segment_wait(uint32_t bell, uint32_t timeout_ms) {
     if (!segment) return;
     struct timespec timeout = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};

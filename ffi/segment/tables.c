@@ -35,8 +35,8 @@ static uint64_t hash(const char *text, size_t length) {
     return value ^ value >> 32;
 }
 
-static bool is_name(uint32_t place, const char *text, size_t length) {
-    const char *name = segment_at(NAMES_AT + place);
+static bool is_name(uint32_t offset, const char *text, size_t length) {
+    const char *name = segment_at(NAMES_AT + offset);
     uint32_t size;
     memcpy(&size, name, sizeof size);
     return size == length && memcmp(name + sizeof size, text, length) == 0;
@@ -46,7 +46,7 @@ static uint32_t append_name(const char *text, size_t length) {
     uint32_t place = segment->name_bytes, size = (uint32_t)length;
     uint32_t taken = (uint32_t)((sizeof size + length + 3) & ~(size_t)3);
     if (name_count >= NAME_SLOTS / 4 * 3 || taken > SEGMENT_SIZE - NAMES_AT - place) return 0;
-    char *name = segment_at(NAMES_AT + place);
+    char *name = segment_at(NAMES_AT + offset);
     memcpy(name, &size, sizeof size);
     memcpy(name + sizeof size, text, length);
     segment_set32(&segment->name_bytes, place + taken);

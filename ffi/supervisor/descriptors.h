@@ -3,7 +3,7 @@
 #define SERVICE_DESCRIPTORS_H
 
 /* Lists the open descriptors from `first` (1 or more) on, with -1 after the last. The list is
- * allocated; NULL where /proc is not mounted or memory is short. */
+ * allocated; NULL if /proc is not mounted or memory is short. */
 int *descriptors_from(int first);
 
 /* Closes the listed descriptors and frees the list; NULL is an empty one. */

@@ -1,4 +1,4 @@
-/* Ends and stops: recorded, told to the watcher, and repeated by us. */
+/* Ends and stops of the workload: reported to the watcher, and repeated by the supervisor. */
 #define _GNU_SOURCE
 #include "ends.h"
 
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Milliseconds that the end waits for the watcher, whose last upload may take three seconds. */
+/* Milliseconds that the exit waits for the watcher, whose last upload may take three seconds. */
 #define WATCHER_END_MS 4000
 
 static uint64_t now_ms(void) {
@@ -45,13 +45,14 @@ static void end(struct supervisor *s, int status) {
     s->watcher_stdin = -1;
 }
 
-/* The workload has stopped: so do we, and when we are continued, so is the workload. */
+/* The workload has stopped: stops this process too, and continues the workload when this process is
+ * continued. */
 static void stop(struct supervisor *s, int signal_number) {
     sigset_t set = only(signal_number);
     streams_flush(&s->streams);
     terminal_restore(&s->streams.terminal);
     raise(signal_number);
-    sigprocmask(SIG_UNBLOCK, &set, NULL); /* here we stop */
+    sigprocmask(SIG_UNBLOCK, &set, NULL); /* this process stops here */
     sigprocmask(SIG_BLOCK, &s->handled, NULL);
     set = only(SIGCONT);
     struct timespec none = {0, 0};
@@ -79,19 +80,19 @@ void read_report(struct supervisor *s) {
     int status;
     ssize_t n = read(s->workload.reports, &status, sizeof status);
     if (n < 0 && errno == EINTR) return;
-    bool whole = n == (ssize_t)sizeof status;
-    if (whole && WIFSTOPPED(status)) {
+    bool complete = n == (ssize_t)sizeof status;
+    if (complete && WIFSTOPPED(status)) {
         stop(s, WSTOPSIG(status));
         return;
     }
     /* Closed without a report of the end: the workload's parent was killed, and so was the
      * workload. */
-    end(s, whole ? status : SIGKILL);
+    end(s, complete ? status : SIGKILL);
     close(s->workload.reports);
     s->workload.reports = -1;
 }
 
-/* ---- Ours ---- */
+/* ---- The supervisor's exit ---- */
 
 int milliseconds_left(const struct supervisor *s) {
     uint64_t now = now_ms();
@@ -106,12 +107,12 @@ bool is_over(const struct supervisor *s) {
     return s->watcher < 0 || milliseconds_left(s) == 0;
 }
 
-void leave_the_rest(struct supervisor *s) {
+void fork_delivery(struct supervisor *s) {
     if (streams_have_ended(&s->streams)) return;
     if (fork() != 0) return;
     setsid();
     close(s->signals);
-    dup2(0, 2); /* /dev/null: a reader of stderr must see our end */
+    dup2(0, 2); /* /dev/null: a reader of stderr must see the end of file */
     streams_deliver(&s->streams);
     _exit(0);
 }
@@ -123,11 +124,10 @@ static void remove_directory(const char *path) {
     rmdir(path);
 }
 
-/* Prepares for a core file of ours. Our wait status must say that a core was written where the
- * workload's says so, and only the kernel sets that: by writing one. Ours has one page, in a
- * directory of its own that a last process removes; the workload's stays where it is. Returns false
- * where core files go to a program or to one fixed place: there a second one would be in the
- * way. */
+/* Prepares for a core file of this process. If the workload dumped core, our wait status must say so
+ * too, and only the kernel sets that flag, when it writes a core file. Ours has one page, in a
+ * directory of its own that a forked process removes; the workload's stays where it is. Returns
+ * false if core files go to a program or to one fixed path: a second one would replace the first. */
 static bool prepare_core(void) {
     char pattern[256] = "", directory[] = "/tmp/service-core-XXXXXX";
     int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC), ended[2];
@@ -160,9 +160,9 @@ _Noreturn void exit_as_workload(const struct supervisor *s) {
 int cannot_start(const struct supervisor *s, int error) {
     const char *command = s->workload.argv[0];
     struct stat st;
-    bool there = strchr(command, '/') && stat(command, &st) == 0;
-    bool missing = error == ENOENT && !there;
-    const char *why = error == EACCES ? "permission denied" : strerror(error);
-    terminal_log(&s->streams.terminal, "%s: %s", command, missing ? "command not found" : why);
+    bool exists = strchr(command, '/') && stat(command, &st) == 0;
+    bool missing = error == ENOENT && !exists;
+    const char *reason = error == EACCES ? "permission denied" : strerror(error);
+    terminal_log(&s->streams.terminal, "%s: %s", command, missing ? "command not found" : reason);
     return missing ? 127 : 126;
 }

@@ -10,7 +10,7 @@
 #include "ring.h"
 
 /* Bytes of one read. */
-#define PART (64u << 10)
+#define READ_SIZE (64u << 10)
 
 void follow_open(struct follower *f, int fd, uint32_t stream) {
     char path[32];
@@ -21,7 +21,7 @@ void follow_open(struct follower *f, int fd, uint32_t stream) {
 }
 
 void follow(struct follower *f) {
-    static char part[PART];
+    static char bytes[READ_SIZE];
     struct stat st;
     if (f->fd < 0 || fstat(f->fd, &st) < 0) return;
     if (st.st_size < f->at) f->at = 0; /* truncated */
@@ -30,9 +30,9 @@ void follow(struct follower *f) {
         f->at = st.st_size - RING_CAPACITY;
     }
     while (f->at < st.st_size) {
-        ssize_t n = pread(f->fd, part, sizeof part, f->at);
+        ssize_t n = pread(f->fd, bytes, sizeof bytes, f->at);
         if (n <= 0) return;
-        ring_write(f->stream, part, (size_t)n);
+        ring_write(f->stream, bytes, (size_t)n);
         f->at += n;
     }
 }

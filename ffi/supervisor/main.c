@@ -2,10 +2,10 @@
  *
  *     service-supervisor [--set NAME=value]... [--watch N word...] -- command [arguments]
  *
- * The shell waits for it: it has the command's streams, passes signals on, and ends as the command
- * does. Beside the command it starts the watcher (the N words), which reads the console from a ring
- * in shared memory; the command does not depend on it. The watcher's stdin says "pid N", and at the
- * end "exit N" or "signal N". */
+ * The shell waits for this process: it carries the command's streams, forwards signals, and exits as
+ * the command does. It also starts the watcher (the N words), which reads the console from a ring in
+ * shared memory; the command does not depend on the watcher. The watcher reads from its stdin
+ * "pid N", and at the end "exit N" or "signal N". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +22,11 @@
 
 /* Milliseconds between two reads of a file that the workload writes itself. */
 #define FOLLOW_MS 100
-/* Milliseconds between two looks at whether we are in the foreground: no signal says so. */
+/* Milliseconds between two checks for the foreground: no signal reports it. */
 #define FOREGROUND_MS 200
 
-/* Reads the arguments; `watcher` becomes the watcher's words, or NULL. Returns false if they are
- * not as the usage says. */
+/* Reads the arguments; `watcher` becomes the watcher's words, or NULL. Returns false if they do not
+ * match the usage. */
 static bool read_arguments(int argc, char **argv, struct workload *w, char ***watcher) {
     int i = 1, sets = 0;
     w->set = calloc((size_t)argc + 1, sizeof *w->set);
@@ -38,7 +38,7 @@ static bool read_arguments(int argc, char **argv, struct workload *w, char ***wa
             w->set[sets++] = argv[i + 1];
             i += 2;
         } else if (strcmp(argv[i], "--watch") == 0 && count > 0 && count < argc - i - 2) {
-            /* Moved over their number, which leaves room for the NULL. */
+            /* Moved by one, over their count: this makes room for the NULL. */
             *watcher = memmove(argv + i + 1, argv + i + 2, (size_t)count * sizeof *argv);
             (*watcher)[count] = NULL;
             i += 2 + count;
@@ -69,7 +69,7 @@ static void open_watcher(struct supervisor *s, char **argv, int ring) {
     pump->keeps_out = true;
 }
 
-/* Milliseconds that the next wait may take; -1: any time. */
+/* Milliseconds that the next wait may take; -1: no limit. */
 static int wait_ms(const struct supervisor *s) {
     int timeout = -1;
     if (has_own_session(s) && !s->ended && !s->streams.terminal.raw) timeout = FOREGROUND_MS;
@@ -116,6 +116,6 @@ int main(int argc, char **argv) {
     if (ring >= 0) close(ring);
     streams_hand_over(&s.streams, &s.workload);
     run(&s);
-    leave_the_rest(&s);
+    fork_delivery(&s);
     exit_as_workload(&s);
 }

@@ -20,7 +20,7 @@ static void die_with_parent(pid_t parent) {
     if (getppid() != parent) _exit(127);
 }
 
-/* Runs a script without `#!` by /bin/sh. glibc's execvp does that itself, musl's does not. */
+/* Runs a script without `#!` with /bin/sh: glibc's execvp does that itself, musl's does not. */
 static void execute_script(char **argv) {
     char path[PATH_MAX];
     const char *rest = strchr(argv[0], '/') ? NULL : getenv("PATH");
@@ -63,9 +63,9 @@ static void keep_only(const int *fds, int count) {
     descriptors_close_from(count);
 }
 
-/* The workload's parent in a session of its own: starts it, and writes its wait statuses to
- * `reports`, after its pid, or the negative errno of a failed fork. */
-static void attend(const struct workload *w, int reports, int failed) {
+/* Process of the workload's parent in a session of its own: starts the workload and writes to
+ * `reports` its pid, or the negative errno of a failed fork, and then its wait statuses. */
+static void run_parent(const struct workload *w, int reports, int failed) {
     setsid();
     ioctl(w->terminal, TIOCSCTTY, 0);
     pid_t self = getpid(), pid = fork();
@@ -82,8 +82,8 @@ static void attend(const struct workload *w, int reports, int failed) {
     keep_only(kept, 2);
     int status = 0;
     while (pid > 0 && waitpid(pid, &status, WUNTRACED) == pid) {
-        /* The end of a session sends SIGHUP to its foreground group: that shall be ours, not one in
-         * which processes of the workload still run. */
+        /* The end of a session sends SIGHUP to its foreground group: it must be the group of this
+         * process, not one in which processes of the workload still run. */
         if (!WIFSTOPPED(status)) tcsetpgrp(0, self);
         (void)!write(1, &status, sizeof status);
         if (!WIFSTOPPED(status)) break;
@@ -100,7 +100,7 @@ int start_workload(struct workload *w) {
     if (pid == 0) {
         die_with_parent(self);
         if (w->terminal < 0) execute(w, failed[1]);
-        attend(w, reports[1], failed[1]);
+        run_parent(w, reports[1], failed[1]);
     }
     close(failed[1]);
     w->pid = pid;

@@ -1,4 +1,4 @@
-/* The processes that are started: the workload, its parent where it has a terminal, the watcher. */
+/* Start of processes: the workload, its parent if it has a terminal, and the watcher. */
 #ifndef SERVICE_PROCESSES_H
 #define SERVICE_PROCESSES_H
 
@@ -18,13 +18,13 @@ struct workload {
 
 /* Starts the workload. Returns 0, or the errno for which it could not be executed.
  *
- * With a pseudo terminal it needs a session of its own, and a parent in that session: Ctrl-Z does
- * not stop a process group that has none. This parent is a second process of ours, which only
- * waits. The workload is killed when its parent dies, and the parent when we die. */
+ * With a pseudo terminal the workload needs a session of its own, and a parent in that session:
+ * Ctrl-Z does not stop a process group without one. This parent is a fork of the supervisor, which
+ * only waits. The workload is killed when its parent dies, and the parent when the supervisor dies. */
 int start_workload(struct workload *w);
 
 /* Starts the watcher in a session of its own with `status` as its stdin, `errors` as its stderr and
- * `ring` as descriptor 3 (/dev/null where it is -1), and no other descriptor of ours. Its signal
+ * `ring` as descriptor 3 (/dev/null if it is -1), and no other open descriptor. Its signal
  * mask is `mask`. Returns its pid, or -1. */
 pid_t start_watcher(char **argv, int status, int errors, int ring, const sigset_t *mask);
 

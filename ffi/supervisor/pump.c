@@ -1,4 +1,4 @@
-/* Pumps: pages by tee and splice between pipes, a buffer for everything else. */
+/* Pumps: tee and splice of pages between pipes, a buffer for everything else. */
 #define _GNU_SOURCE
 #include "pump.h"
 
@@ -14,18 +14,17 @@
 
 #include "ring.h"
 
-/* Bytes a second, and at once, that are copied to the ring. A flood above that is not copied whole:
- * the ring would be overwritten before it is read. */
+/* Bytes per second, and in one burst, that are copied to the ring. Of a faster stream only a part is
+ * copied: the ring would be overwritten before it is read. */
 #define COPY_RATE 32e6
 #define COPY_BURST 4e6
-/* Bytes at the end of what waits in the pipe that are always copied: the last output is never
- * missing. */
+/* Newest bytes in the pipe that are always copied, so that the last output is never missing. */
 #define COPY_TAIL (64 << 10)
 
-/* Bytes that one step moves at most, so that each stream gets its turn. */
+/* Limit of the bytes that one step moves, so that no stream waits long for the others. */
 #define STEP_MAX (1u << 20)
 
-/* Capacity of the pipes in a flood: the bytes that come in PUMP_GATHER_NS at several GB/s. */
+/* Capacity of the pipes in a flood: the bytes that arrive in PUMP_GATHER_NS at several GB/s. */
 #define WIDE_PIPE (1 << 20)
 
 static bool is_kind(int fd, mode_t kind) {
@@ -55,7 +54,7 @@ static void close_out(struct pump *p) {
     p->out = -1;
 }
 
-/* After the reader has closed: the workload's next write fails, as it would without us. */
+/* After the reader has closed: the workload's next write fails, as without the supervisor. */
 static void close_both(struct pump *p) {
     p->from = p->to = 0;
     close_in(p);
@@ -79,7 +78,7 @@ bool pump_is_idle(const struct pump *p) {
     return p->from == p->to && waiting(p) == 0;
 }
 
-static void give_credit(struct pump *p) {
+static void add_credit(struct pump *p) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -88,11 +87,11 @@ static void give_credit(struct pump *p) {
     p->at_ns = now_ns;
 }
 
-/* Number of waiting bytes that are to be moved without a copy to the ring. */
+/* Number of waiting bytes to move without a copy to the ring. */
 static size_t skippable(struct pump *p) {
     size_t bytes = waiting(p);
     if (p->stream == NO_RING) return bytes;
-    give_credit(p);
+    add_credit(p);
     return bytes <= COPY_TAIL || (double)bytes <= p->credit ? 0 : bytes - COPY_TAIL;
 }
 
@@ -143,7 +142,7 @@ static bool move_pages(struct pump *p, bool hung_up) {
         return true;
     }
     if (errno == EPIPE) close_both(p);
-    /* Either end may be the reason: with bytes to read, it is `out`. */
+    /* Either end may have blocked: if there are bytes to read, it was `out`. */
     else if (errno == EAGAIN) p->blocked = !pump_is_idle(p);
     else if (errno != EINTR) p->tees = false;
     return false;

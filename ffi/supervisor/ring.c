@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of one record at most: a full ring loses one record at a time, so little. */
+/* Limit of a record in bytes: a full ring loses one record at a time, so few bytes. */
 #define RECORD_MAX (64u << 10)
 
 static struct ring_header *ring;

@@ -1,10 +1,9 @@
 /* The console ring: the newest mebibyte of the workload's output, in memory that a reader maps or
- * reads. The writer never waits: output that the reader has not read in time is overwritten, and
- * counted.
+ * reads. The writer never waits: output that was not read in time is overwritten, and counted.
  *
  * Layout: a header, then at RING_DATA the bytes. A position only ever grows; its byte lies at
  * RING_DATA + position % capacity. A record is a struct ring_record, its bytes, and zeros up to the
- * next multiple of 8. All records in [oldest, end) are whole: the writer moves `oldest` before it
+ * next multiple of 8. All records in [oldest, end) are complete: the writer moves `oldest` before it
  * overwrites the oldest records, and `end` after it has written, so that it may die between any two
  * instructions. A reader copies records, reads `oldest` again, and drops those below it.
  *
@@ -27,7 +26,7 @@ struct ring_header {
     char magic[8];
     uint32_t version;
     uint32_t capacity;
-    uint64_t oldest; /* position of the oldest whole record */
+    uint64_t oldest; /* position of the oldest complete record */
     uint64_t end;    /* position after the newest one */
     uint64_t bytes;  /* console bytes so far, recorded or not */
 };

@@ -1,4 +1,4 @@
-/* Signals that reach the supervisor: read from a signalfd, passed on to the workload. */
+/* Signals to the supervisor: read from a signalfd and forwarded to the workload. */
 #define _GNU_SOURCE
 #include "signals.h"
 
@@ -23,7 +23,7 @@ void signals_open(struct supervisor *s) {
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void pass_on(struct supervisor *s, const struct signalfd_siginfo *signal) {
+static void forward(struct supervisor *s, const struct signalfd_siginfo *signal) {
     int number = (int)signal->ssi_signo;
     pid_t pid = s->workload.pid;
     /* A terminal signals its whole foreground group: the workload too, if it is in ours. */
@@ -53,7 +53,7 @@ void signals_handle(struct supervisor *s) {
         int number = (int)signal.ssi_signo;
         if (number == SIGCHLD) reap(s);
         else if (number == SIGTTIN || number == SIGTTOU) continue;
-        else if (!s->ended) pass_on(s, &signal);
+        else if (!s->ended) forward(s, &signal);
         else if (number != SIGWINCH && number != SIGCONT) s->hurried = true;
     }
 }

@@ -1,11 +1,11 @@
-/* Signals that reach the supervisor: passed on to the workload as the kernel would have done. */
+/* Signals to the supervisor: forwarded to the workload as the kernel would have delivered them. */
 #ifndef SERVICE_SIGNALS_H
 #define SERVICE_SIGNALS_H
 
 #include "supervisor.h"
 
-/* Blocks the signals that are passed on and opens `s->signals`, from which they are read. Saves the
- * mask from before in `s->workload.mask`. */
+/* Blocks the signals to forward and opens `s->signals`, from which they are read. Saves the previous
+ * mask in `s->workload.mask`. */
 void signals_open(struct supervisor *s);
 
 /* Handles the signals that have arrived. */

@@ -10,7 +10,7 @@
 #include "descriptors.h"
 #include "ring.h"
 
-/* Steps of streams_flush(): other processes may go on writing without end. */
+/* Limit of the steps of streams_flush(): other processes may write without end. */
 #define FLUSH_STEPS 256
 
 /* ---- Connecting ---- */
@@ -28,8 +28,8 @@ static bool same_file(int a, int b) {
            sa.st_ino == sb.st_ino && sa.st_rdev == sb.st_rdev;
 }
 
-/* Where all three streams are one terminal: the workload gets one of its own, and ours only carries
- * the bytes. */
+/* If all three streams are one terminal: the workload gets a pseudo terminal of its own, and the
+ * supervisor copies the bytes. */
 static bool open_terminal(struct streams *s, struct workload *w) {
     int master, slave;
     if (!isatty(0) || !isatty(1) || !isatty(2)) return false;
@@ -44,15 +44,15 @@ static bool open_terminal(struct streams *s, struct workload *w) {
     return true;
 }
 
-/* Where an output is a terminal that other processes use too (we are part of a pipeline): it stays
- * the controlling one, and the workload reads from it directly. Only its output passes through a
- * pseudo terminal. `both`: stdout and stderr are one. */
+/* If an output is a terminal that other processes use too (in a pipeline): it stays the controlling
+ * terminal, and the workload reads from it directly. Only its output passes through a pseudo
+ * terminal. `both`: stdout and stderr are the same terminal. */
 static bool open_output_terminal(struct streams *s, struct workload *w, int fd, bool both) {
     int master, slave;
     struct stat st;
     /* A pager or an editor at the end of a pipeline reads keys from the terminal that it writes to.
-     * A pseudo terminal has no keys, and it would wait for ever: it gets the terminal,
-     * unrecorded. */
+     * A pseudo terminal has no keys, and it would wait for ever: it gets the terminal
+     * itself, and its output is not recorded. */
     if (both && fstat(0, &st) == 0 && !S_ISCHR(st.st_mode)) return false;
     if (!isatty(fd) || terminal_pair(fd, &master, &slave) < 0) return false;
     terminal_pass_output(slave);
@@ -82,7 +82,7 @@ void streams_open(struct streams *s, struct workload *w) {
     bool both = same_file(1, 2);
     for (int fd = 1; fd <= 2; fd++) {
         if (fd == 2 && both) {
-            /* Two pumps to one place would change the order of what is written. */
+            /* Two pumps to one destination would change the order of the output. */
             w->fds[2] = w->fds[1];
         } else if (!open_output_terminal(s, w, fd, both) && fstat(fd, &st) == 0) {
             if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) open_pipe(s, w, fd);

@@ -1,4 +1,4 @@
-/* The workload's standard streams: how each is connected, and the bytes that pass through us. */
+/* The workload's standard streams: their connection, and the movement of their bytes. */
 #ifndef SERVICE_STREAMS_H
 #define SERVICE_STREAMS_H
 
@@ -14,7 +14,7 @@
  * stderr. */
 enum { OUTPUT, ERRORS, KEYBOARD, WATCHER, PUMPS };
 
-/* Descriptors that streams_move() polls besides the pumps', at most. */
+/* Limit of the descriptors that streams_move() polls in addition to the pumps'. */
 #define STREAMS_OTHERS 2
 
 struct streams {
@@ -26,10 +26,10 @@ struct streams {
     int *inherited;               /* list of descriptors held only for the workload */
 };
 
-/* Connects the workload's streams and says in `w->fds` and `w->terminal` which it is to use. To be
+/* Connects the workload's streams and sets `w->fds` and `w->terminal` to the ends for it. To be
  * called before anything else opens a descriptor.
  *
- * Where all three are one terminal, the workload gets a pseudo terminal of its own. An output that
+ * If all three are one terminal, the workload gets a pseudo terminal of its own. An output that
  * is another terminal passes through a pseudo terminal, a pipe or a socket through a pipe.
  * Everything else is left to the workload as it is; a regular file is followed. */
 void streams_open(struct streams *s, struct workload *w);
@@ -42,31 +42,31 @@ void streams_hand_over(struct streams *s, const struct workload *w);
  * limit), and moves the bytes that are there, once. Returns whether any byte moved. */
 bool streams_move(struct streams *s, int timeout_ms, struct pollfd *others, nfds_t other_count);
 
-/* Moves what was written so far, without waiting. */
+/* Moves the output written so far, without waiting. */
 void streams_flush(struct streams *s);
 
-/* Moves output until all of it is delivered and nobody can write more. */
+/* Moves output until all of it is delivered and no process can write more. */
 void streams_deliver(struct streams *s);
 
 /* Whether all output so far has been delivered. */
 bool streams_are_delivered(const struct streams *s);
 
-/* Whether all output is delivered and nobody can write more. */
+/* Whether all output is delivered and no process can write more. */
 bool streams_have_ended(const struct streams *s);
 
-/* Records what the workload has written to regular files. */
+/* Records the new bytes of regular files that the workload writes. */
 void streams_follow(struct streams *s);
 
-/* Whether streams_follow() has a file to look at. */
+/* Whether streams_follow() has a file to read. */
 bool streams_are_followed(const struct streams *s);
 
-/* Puts our terminal in raw mode if we are in its foreground; hands on what was typed before. */
+/* Sets raw mode on our terminal if we are in its foreground; forwards input typed before. */
 void streams_take_foreground(struct streams *s);
 
 /* Gives pseudo terminals the size of the terminals that they stand for. */
 void streams_copy_sizes(const struct streams *s);
 
-/* After the workload's end: delivers what was written and restores our terminal. */
+/* After the workload's end: delivers its output and restores our terminal. */
 void streams_end(struct streams *s);
 
 #endif

@@ -16,10 +16,10 @@ struct supervisor {
     int signals;          /* signalfd for `handled` */
     sigset_t handled;     /* signals that are blocked and read from `signals` */
     pid_t watcher;        /* -1: none, or it has ended */
-    int watcher_stdin;    /* pipe that tells the watcher the workload's pid and end; -1: none */
+    int watcher_stdin;    /* pipe with the workload's pid and end; -1: none */
     bool ended;           /* the workload has ended */
     int wait_status;      /* of the workload, once it has ended */
-    uint64_t deadline_ms; /* CLOCK_MONOTONIC until which the end waits for the watcher */
+    uint64_t deadline_ms; /* CLOCK_MONOTONIC until which the exit waits for the watcher */
     bool hurried;         /* a signal came after the workload's end: exit at once */
 };
 

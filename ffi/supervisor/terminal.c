@@ -51,7 +51,7 @@ void terminal_pass_output(int fd) {
 
 bool terminal_is_ours(int fd) {
     pid_t foreground = tcgetpgrp(fd);
-    /* One that is not our controlling terminal has no background. */
+    /* Only the controlling terminal has a background. */
     return foreground < 0 || foreground == getpgrp();
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <termios.h>
 
-/* More than the longest line, with an end mark, that a terminal takes. */
+/* More than the longest line, with an end mark, that a terminal accepts. */
 #define TERMINAL_LINE 8192
 
 /* The terminal that we were started on. */
@@ -17,7 +17,7 @@ struct terminal {
 };
 
 /* Opens the terminal behind `fd` once more: the new descriptor does not block, and other processes'
- * descriptors stay as they are. A duplicate of `fd` where opening is not allowed. */
+ * descriptors stay as they are. A duplicate of `fd` if opening is not allowed. */
 int terminal_reopen(int fd);
 
 /* Makes a pseudo terminal with the size and the modes of `like`. Returns 0, or -1. */
@@ -34,7 +34,7 @@ bool terminal_is_ours(int fd);
 
 /* Reads a line, or an end mark (Ctrl-D), that was typed before terminal_raw(): in raw mode an end
  * mark would be read as a NUL. An end mark is returned as the character that makes one. Returns the
- * length, 0 where nothing was typed. */
+ * length; 0: nothing was typed. */
 size_t terminal_typed(int fd, char line[TERMINAL_LINE]);
 
 /* Puts the terminal in raw mode: every byte passes unchanged. */
