@@ -43,18 +43,18 @@ static bool is_name(uint32_t offset, const char *text, size_t length) {
 }
 
 static uint32_t append_name(const char *text, size_t length) {
-    uint32_t place = segment->name_bytes, size = (uint32_t)length;
+    uint32_t offset = segment->name_bytes, size = (uint32_t)length;
     uint32_t taken = (uint32_t)((sizeof size + length + 3) & ~(size_t)3);
-    if (name_count >= NAME_SLOTS / 4 * 3 || taken > SEGMENT_SIZE - NAMES_AT - place) return 0;
+    if (name_count >= NAME_SLOTS / 4 * 3 || taken > SEGMENT_SIZE - NAMES_AT - offset) return 0;
     char *name = segment_at(NAMES_AT + offset);
     memcpy(name, &size, sizeof size);
     memcpy(name + sizeof size, text, length);
-    segment_set32(&segment->name_bytes, place + taken);
+    segment_set32(&segment->name_bytes, offset + taken);
     name_count++;
-    return place;
+    return offset;
 }
 
-/* Cuts a text before a character, and appends the hash of the whole. */
+/* Cuts a text before a character, and appends the hash of the full text. */
 static size_t cut(const char *text, size_t length, char *out) {
     size_t kept = SEGMENT_NAME_LENGTH - HASH_DIGITS;
     while (kept > 0 && (text[kept] & 0xc0) == 0x80) kept--;
