@@ -1,4 +1,4 @@
-/** Work of which all is known: every count must be equal, in both graph modes. */
+/** Check of exact counts: the metrics of a fixed amount of work, in both graph modes. */
 
 import { type Finding, finding } from "./finding.ts";
 import { frames, type GraphMode, profiled, type Share, total } from "./runs.ts";
@@ -6,8 +6,8 @@ import { frames, type GraphMode, profiled, type Share, total } from "./runs.ts";
 const WORK = { small: 1000, large: 50, copies: 40, sets: 30, syncs: 20, a: 70, b: 90 };
 const MEGABYTE = 1 << 20;
 
-/** Runs it in a graph mode. */
-export async function checkKnown(workload: string, mode: GraphMode): Promise<Finding[]> {
+/** Runs the work in a graph mode, and compares every count. */
+export async function checkCounts(workload: string, mode: GraphMode): Promise<Finding[]> {
   const counts = Object.values(WORK).map(String);
   const { payload } = await profiled([workload, "known", ...counts], mode);
   const node = mode === "node" ? 1 : 0;

@@ -1,19 +1,21 @@
-/** What one check has found, as a row of the table. */
+/** Result of one check: a row of the table. */
 export interface Finding {
+  /** Subject of the check. */
   what: string;
+  /** Measured value. */
   found: string;
-  /** What it must be. */
+  /** Expected value. */
   expected?: string;
-  /** Whether it is; `undefined` where it is only told. */
+  /** Whether the value is as expected; `undefined` for a value that is only reported. */
   holds?: boolean;
 }
 
-/** A check that holds or not. */
+/** Result of a check with an expected value. */
 export function finding(what: string, found: string, holds: boolean, expected: string): Finding {
   return { what, found, holds, expected };
 }
 
-/** Something worth knowing. */
-export function told(what: string, found: string): Finding {
+/** Value that is only reported. */
+export function observation(what: string, found: string): Finding {
   return { what, found };
 }

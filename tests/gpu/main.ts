@@ -1,10 +1,10 @@
 /**
- * `deno task test:gpu`: everything that only a machine with an NVIDIA GPU can tell. Writes
- * `docs/gpu-results.md`, and fails where something does not hold. Says why where it cannot run.
+ * Checks on a real NVIDIA GPU: `deno task test:gpu`. Writes `docs/gpu-results.md`, and fails if a check
+ * fails. On a machine without a GPU, prints the reason and skips all.
  */
 
 import { type Finding, finding } from "./finding.ts";
-import { checkKnown } from "./known.ts";
+import { checkCounts } from "./counts.ts";
 import { measureOverhead } from "./overhead.ts";
 import { answerQuestions } from "./questions.ts";
 import { watchRecords } from "./records.ts";
@@ -40,10 +40,10 @@ async function main(directory: string): Promise<number> {
   return findings.some(({ holds }) => holds === false) ? 1 : 0;
 }
 
-/** One check that breaks takes no other with it. */
+/** All checks; an error in one does not stop the others. */
 async function* all(workload: string, directory: string): AsyncGenerator<Finding> {
-  yield* attempt("known work, graph mode", () => checkKnown(workload, "graph"));
-  yield* attempt("known work, node mode", () => checkKnown(workload, "node"));
+  yield* attempt("known work, graph mode", () => checkCounts(workload, "graph"));
+  yield* attempt("known work, node mode", () => checkCounts(workload, "node"));
   yield* attempt("open questions", () => askCupti(workload, directory));
   yield* attempt("overhead", () => measureOverhead(workload));
   yield* attempt("many records", () => watchRecords(workload));

@@ -1,4 +1,4 @@
-/** What being profiled costs: steps per second with and without, in interleaved pairs. */
+/** Overhead of profiling: steps per second with and without the profiler, in interleaved pairs. */
 
 import { type Finding, finding } from "./finding.ts";
 import { type GraphMode, plain, profiled } from "./runs.ts";
@@ -6,7 +6,7 @@ import { type GraphMode, plain, profiled } from "./runs.ts";
 const PAIRS = 12;
 const SECONDS = "4";
 
-/** Loops of the workload, and by how many percent each may become slower. */
+/** Loops of the workload, and the limit of each one's slowdown in percent. */
 const LOOPS: { loop: string; mode: GraphMode; atMost: number }[] = [
   { loop: "gpu", mode: "graph", atMost: 1 },
   { loop: "launch", mode: "graph", atMost: 3 },
@@ -30,7 +30,7 @@ export async function* measureOverhead(workload: string): AsyncGenerator<Finding
   }
 }
 
-/** By how many percent one is slower; which of both goes first alternates. */
+/** Slowdown in percent; the profiled run is the first in every other pair. */
 async function measurePair(command: string[], mode: GraphMode, pair: number): Promise<number> {
   const bare = async () => Number((await plain(command)).stdout);
   const measured = async () => Number((await profiled(command, mode)).stdout);
@@ -38,11 +38,11 @@ async function measurePair(command: string[], mode: GraphMode, pair: number): Pr
     const without = await bare();
     return (without / await measured() - 1) * 100;
   }
-  const withUs = await measured();
-  return (await bare() / withUs - 1) * 100;
+  const withProfiler = await measured();
+  return (await bare() / withProfiler - 1) * 100;
 }
 
-/** The median, and the values between which it lies in 95 of 100 cases, whatever the distribution. */
+/** The median with its 95 % confidence interval, for any distribution. */
 export function medianOf(values: number[]): { median: number; low: number; high: number } {
   const sorted = values.toSorted((a, b) => a - b);
   const rank = outerRank(sorted.length);
@@ -54,7 +54,7 @@ export function medianOf(values: number[]): { median: number; low: number; high:
   };
 }
 
-/** How many values may lie outside on either side: at most 2.5 % of the binomial distribution. */
+/** Count of values outside the interval on either side: at most 2.5 % of the binomial distribution. */
 function outerRank(count: number): number {
   let chance = 0.5 ** count;
   let below = chance;

@@ -1,5 +1,5 @@
-/* An injection that answers what CUPTI's documentation leaves open: prints the graph callbacks as they come,
- * and the records' ids, as JSON lines on stderr. Loaded through CUDA_INJECTION64_PATH by questions.ts. */
+/* Injection library for open questions of CUPTI's documentation: prints the graph callbacks in their order
+ * and the ids of records, as JSON lines on stderr. Loaded through CUDA_INJECTION64_PATH by questions.ts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

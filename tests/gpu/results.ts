@@ -1,8 +1,8 @@
-/** The page that says what was found, and on which machine. */
+/** Page of the results, with the machine on which they were measured. */
 
 import type { Finding } from "./finding.ts";
 
-/** What the figures come from. */
+/** Machine and versions of a run. */
 export interface Machine {
   device: string;
   driver: string;
@@ -22,8 +22,8 @@ export function page(machine: Machine, findings: Finding[]): string {
 below are of one run on ${date}: ${device}, driver ${driver} (CUDA ${cuda}), ${cores} cores, Linux
 ${kernel}, Deno ${deno}.
 
-| what | found | must be | holds |
-| ---- | ----- | ------- | ----- |
+| check | result | expected | holds |
+| ----- | ------ | -------- | ----- |
 ${findings.map(row).join("\n")}
 `;
 }

@@ -1,4 +1,4 @@
-/** Runs of workloads, plain and under `service-run`, and what the latter's last payload says. */
+/** Runs of workloads, with and without `service-run`, and the values of the final payload. */
 
 import { decode, type Signals, signals } from "@service/core";
 import { command } from "../command.ts";
@@ -8,13 +8,13 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 /** How CUDA graphs are reported. */
 export type GraphMode = "graph" | "node";
 
-/** What a run has printed, and measured. */
+/** Output and final payload of a profiled run. */
 export interface Profiled {
   stdout: string;
   payload: Signals;
 }
 
-/** Nanoseconds, or another unit, and samples of a frame. */
+/** Value (nanoseconds in most profiles) and samples of a frame. */
 export interface Share {
   value: number;
   samples: number;
@@ -26,9 +26,9 @@ export async function plain(
   env: Record<string, string> = {},
 ): Promise<{ stdout: string; stderr: string }> {
   const { code, stdout, stderr } = await command(words, { env, stdin: "null" }).output();
-  const said = new TextDecoder().decode(stderr);
-  if (code !== 0) throw new Error(`${words.join(" ")} ends with ${code}: ${said}`);
-  return { stdout: new TextDecoder().decode(stdout), stderr: said };
+  const errors = new TextDecoder().decode(stderr);
+  if (code !== 0) throw new Error(`${words.join(" ")} ends with ${code}: ${errors}`);
+  return { stdout: new TextDecoder().decode(stdout), stderr: errors };
 }
 
 /** Runs a command under `service-run`. */

@@ -1,6 +1,6 @@
-/** A PyTorch loop: our sums beside torch.profiler's own, workers, and torch.profiler at work under us. */
+/** Checks with PyTorch: sums compared with torch.profiler's, worker processes, and both profilers at once. */
 
-import { type Finding, finding, told } from "./finding.ts";
+import { type Finding, finding, observation } from "./finding.ts";
 import { frames, plain, profiled, type Share } from "./runs.ts";
 
 const LOOP = new URL("torch_loop.py", import.meta.url).pathname;
@@ -26,7 +26,7 @@ function loop(kind: string, steps: number, ...options: string[]): string[] {
   return ["python3", LOOP, kind, String(steps), ...options];
 }
 
-/** Two runs of ours, of which the longer has as many steps more as torch.profiler has seen. */
+/** Compares torch.profiler's run with the difference of two profiled runs: `2 * STEPS` and `STEPS`. */
 async function compare(kind: string): Promise<Finding[]> {
   const { stdout } = await plain(loop(kind, STEPS, "--profile"));
   const theirs = sumOf(readSums(stdout).values());
@@ -42,7 +42,7 @@ async function compare(kind: string): Promise<Finding[]> {
       String(theirs.samples),
     ),
     finding(
-      `torch, ${kind}: kernel time beside torch.profiler's`,
+      `torch, ${kind}: kernel time relative to torch.profiler's`,
       `${(share * 100).toFixed(2)} %`,
       Math.abs(share - 1) <= 0.01,
       "99 to 101 %",
@@ -78,7 +78,7 @@ function sumOf(shares: Iterable<Share>): Share {
 async function checkGraphMode(): Promise<Finding> {
   const { payload } = await profiled(loop("graph", STEPS), "graph");
   const graphs = frames(payload, "cuda_graphs_nanoseconds");
-  // Three warm-ups of the graph itself.
+  // The loop launches the graph three times more, to warm up.
   const found = Array.from(graphs, ([name, { samples }]) => `${name}: ${samples}`).join(", ");
   const [name = "", { samples } = { samples: 0 }] = [...graphs][0] ?? [];
   const holds = graphs.size === 1 && samples === STEPS + 3 && /^[0-9a-f]{16}$/.test(name);
@@ -102,8 +102,14 @@ async function checkUnderProfiler(): Promise<Finding[]> {
   const ours = sumOf(frames(payload, "cuda_kernels_nanoseconds").values()).samples;
   const states = payload.metrics.filter(({ name }) => name === "profiler_capture_state");
   return [
-    finding("torch.profiler under us: its kernels", String(theirs), theirs > 0, "some"),
-    told("torch.profiler under us: our kernels, of as many before and after", String(ours)),
-    told("torch.profiler under us: capture state", JSON.stringify(states.map(({ tags }) => tags))),
+    finding("torch.profiler under service-run: its kernels", String(theirs), theirs > 0, "some"),
+    observation(
+      "torch.profiler under service-run: our kernels, of as many before and after",
+      String(ours),
+    ),
+    observation(
+      "torch.profiler under service-run: capture state",
+      JSON.stringify(states.map(({ tags }) => tags)),
+    ),
   ];
 }
