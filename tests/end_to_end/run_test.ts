@@ -154,12 +154,13 @@ Deno.test("the payload is as the interface says, grows from the instance start, 
 Deno.test("after the end nothing listens, and the last payload is a file", async () => {
   await using directory = await temporaryDirectory();
   const snapshotFile = `${directory.path}/last.json`;
-  await using work = startRun(["sleep", "1.2"], {
+  await using work = startRun(["sleep", "1000"], {
     directory: directory.path,
     env: { SERVICE_SNAPSHOT_FILE: snapshotFile },
   });
   const url = await work.url;
   const { context } = await readLocal(work);
+  work.process.kill("SIGTERM");
   await work.ended;
   await assert.rejects(fetch(`${url}/signals`), TypeError);
   const { decode } = await import("@service/core");

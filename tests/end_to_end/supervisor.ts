@@ -12,8 +12,11 @@ export const SUPERVISOR = `${ROOT}ffi/build/service-supervisor`;
 
 const built = await Deno.stat(SUPERVISOR).then(() => true, () => false);
 
-/** Registers a test of the supervisor: it is not built without a compiler. */
-export const test: Test = testUnless(built ? null : "the supervisor is not built");
+/** Why there is no supervisor here, or `null`. */
+export const missing: string | null = built ? null : "the supervisor is not built";
+
+/** Registers a test of the supervisor. */
+export const test: Test = testUnless(missing);
 
 /** What is done with a terminal, or waited for. */
 export type Step =

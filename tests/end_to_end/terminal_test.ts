@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { HOME } from "../command.ts";
-import { inTerminal, shell, SUPERVISOR, test } from "./supervisor.ts";
+import { testUnless } from "../skipping.ts";
+import { inTerminal, missing, shell, SUPERVISOR, test } from "./supervisor.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
 const ISATTY =
@@ -54,7 +55,7 @@ test("Ctrl-C ends what does not handle it, by SIGINT", async () => {
 
 test("Ctrl-Z stops it under an interactive shell, whose terminal is as before, and fg goes on", async () => {
   const { shown } = await inTerminal(["bash", "--norc", "--noediting", "-i"], [
-    { send: `PS1=; ${SUPERVISOR} -- python3 -i -c 'print("rea" "dy")'\n` },
+    { send: `PS1='shell> '; ${SUPERVISOR} -- python3 -i -c 'print("rea" "dy")'\n` },
     { expect: "ready" },
     { send: "\x1a" },
     { expect: "Stopped" },
@@ -65,7 +66,7 @@ test("Ctrl-Z stops it under an interactive shell, whose terminal is as before, a
     { send: "print(6 * 7)\n" },
     { expect: "42" },
     { send: "exit(5)\n" },
-    { pause: 0.5 },
+    { expect: "shell> " },
     { send: "echo code=$?; exit\n" },
   ]);
   assert.match(shown, /\r\nicanon\r\n/);
@@ -91,11 +92,15 @@ for (
   });
 }
 
-test("a script without a terminal types an end before it starts", async () => {
-  if ((await shell("command -v script")).code !== 0) return;
-  const script = `script -qec "$S cat -v" /dev/null`;
-  assert.equal((await shell(`timeout 20 ${script}`)).code, 0);
-});
+const missingScript = (await shell("command -v script")).code === 0 ? null : "no command `script`";
+
+testUnless(missing ?? missingScript)(
+  "a script without a terminal types an end before it starts",
+  async () => {
+    const script = `script -qec "$S cat -v" /dev/null`;
+    assert.equal((await shell(`timeout 20 ${script}`)).code, 0);
+  },
+);
 
 test("three terminals stay three", async () => {
   const program = `import os, pty, subprocess, sys

@@ -3,6 +3,8 @@
 import { type Ledger, range } from "./ledger.ts";
 import { nextChange } from "./table.ts";
 import { command } from "../command.ts";
+import { compiler } from "../doubles/cuda/build.ts";
+import { missingCompiler, type Test, testUnless } from "../skipping.ts";
 
 const SOURCE = new URL("./disk.c", import.meta.url).pathname;
 const FLAGS = [
@@ -15,6 +17,9 @@ const FLAGS = [
   "-shared",
   "-fPIC",
 ];
+
+/** Registers a test of a disk that fails: the library is compiled. */
+export const testOnFaultyDisk: Test = testUnless(missingCompiler(compiler));
 
 /** What may happen, as the library numbers it. */
 const ACTIONS = ["none", "kill before", "kill after", "full"] as const;
@@ -30,18 +35,16 @@ export interface FaultyDisk extends AsyncDisposable {
   left: () => number;
 }
 
-/** Builds the library for files whose path holds `path`; `null` where there is no compiler. */
-export async function faultyDisk(path: string): Promise<FaultyDisk | null> {
+/** A disk for files whose path holds `path`: builds the library. */
+export async function faultyDisk(path: string): Promise<FaultyDisk> {
   const directory = await Deno.makeTempDir();
   const [library, control] = [`${directory}/disk.so`, `${directory}/control`];
   const remove = () => Deno.remove(directory, { recursive: true });
-  const compiler = command(["cc", ...FLAGS, SOURCE, "-o", library]);
-  const built = await compiler.output().catch(() => null);
-  if (!built?.success) {
+  const build = command(["cc", ...FLAGS, SOURCE, "-o", library]);
+  const { success, stderr } = await build.output();
+  if (!success) {
     await remove();
-    if (built) throw new Error(new TextDecoder().decode(built.stderr));
-    console.log("skipped: no C compiler builds the library that makes disks fail");
-    return null;
+    throw new Error(new TextDecoder().decode(stderr));
   }
   await Deno.writeFile(control, new Uint8Array(8));
   return {

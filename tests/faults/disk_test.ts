@@ -3,7 +3,13 @@ import { temporaryFolder } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { createProject } from "../../edge/tenancy/projects.ts";
-import { type DiskAction, type FaultyDisk, faultyDisk, fillAtEachChange } from "./disk.ts";
+import {
+  type DiskAction,
+  type FaultyDisk,
+  faultyDisk,
+  fillAtEachChange,
+  testOnFaultyDisk,
+} from "./disk.ts";
 import { newKeyWithoutDatabase } from "./missing_database.ts";
 import { Ledger, range } from "./ledger.ts";
 import { nextChange } from "./table.ts";
@@ -30,50 +36,57 @@ class OnFile implements AsyncDisposable {
   }
 }
 
-Deno.test("an API that is killed at any change of its file loses and repeats nothing", async () => {
-  await onFaultyDisk(async (api, disk, newLedger) => {
-    for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
-      const ledger = newLedger();
-      disk.arm(KILLS[change % 2]!, change);
-      for (const i of range(0, WINDOWS)) {
-        await ledger.deliver(api, i, api.revive);
-        await ledger.expectPrefix(api.url);
+testOnFaultyDisk(
+  "an API that is killed at any change of its file loses and repeats nothing",
+  async () => {
+    await onFaultyDisk(async (api, disk, newLedger) => {
+      for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
+        const ledger = newLedger();
+        disk.arm(KILLS[change % 2]!, change);
+        for (const i of range(0, WINDOWS)) {
+          await ledger.deliver(api, i, api.revive);
+          await ledger.expectPrefix(api.url);
+        }
+        isOver = disk.left() > 0;
+        await ledger.expectWhole(api.url);
       }
+    });
+  },
+);
+
+testOnFaultyDisk(
+  "while its disk is full an API reads, takes nothing, and goes on after that",
+  async () => {
+    await onFaultyDisk(fillAtEachChange);
+  },
+);
+
+testOnFaultyDisk(
+  "an API that is killed at any change while it makes a database goes on with it",
+  async () => {
+    for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
+      using folder = temporaryFolder();
+      await using disk = await faultyDisk(folder.path);
+      const key = await newKeyWithoutDatabase(folder.url);
+      const ledger = new Ledger({ key, start: START, windows: WINDOWS });
+      await using api = new OnFile(folder.url, disk.env);
+      disk.arm(KILLS[change % 2]!, change);
+      await api.revive();
+      await ledger.deliver(api, 0, api.revive);
       isOver = disk.left() > 0;
+      await ledger.expectPrefix(api.url);
+      for (const i of range(1, WINDOWS)) await ledger.deliver(api, i, api.revive);
       await ledger.expectWhole(api.url);
     }
-  });
-});
+  },
+);
 
-Deno.test("while its disk is full an API reads, takes nothing, and goes on after that", async () => {
-  await onFaultyDisk(fillAtEachChange);
-});
-
-Deno.test("an API that is killed at any change while it makes a database goes on with it", async () => {
-  for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
-    using folder = temporaryFolder();
-    await using disk = await faultyDisk(folder.path);
-    if (!disk) return;
-    const key = await newKeyWithoutDatabase(folder.url);
-    const ledger = new Ledger({ key, start: START, windows: WINDOWS });
-    await using api = new OnFile(folder.url, disk.env);
-    disk.arm(KILLS[change % 2]!, change);
-    await api.revive();
-    await ledger.deliver(api, 0, api.revive);
-    isOver = disk.left() > 0;
-    await ledger.expectPrefix(api.url);
-    for (const i of range(1, WINDOWS)) await ledger.deliver(api, i, api.revive);
-    await ledger.expectWhole(api.url);
-  }
-});
-
-/** Runs a test of an API on a file, where there can be a disk that fails. */
+/** Runs a test of an API on a file of a disk that fails. */
 async function onFaultyDisk(
   test: (api: OnFile, disk: FaultyDisk, newLedger: () => Ledger) => Promise<void>,
 ): Promise<void> {
   using folder = temporaryFolder();
   await using disk = await faultyDisk(folder.path);
-  if (!disk) return;
   await using api = new OnFile(folder.url, disk.env);
   const key = await newKeyIn(folder.url);
   await api.revive();

@@ -4,7 +4,8 @@ import { faultyDisk, fillAtEachChange } from "./disk.ts";
 import { Ledger, range } from "./ledger.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { isWhole } from "./table.ts";
-import { testUnless } from "../skipping.ts";
+import { missingCompiler, testUnless } from "../skipping.ts";
+import { compiler } from "../doubles/cuda/build.ts";
 
 const START = Math.floor(Date.now() / 1_000) - 1_003;
 const WINDOWS = 8;
@@ -38,11 +39,10 @@ testOnServer(
   },
 );
 
-testOnServer(
+testUnless(missingServer ?? missingCompiler(compiler))(
   "a server whose disk is full is read meanwhile, and takes all after that",
   async () => {
     await using disk = await faultyDisk("/dbs/default/data");
-    if (!disk) return;
     await using stack = await startStack({ env: disk.env });
     await fillAtEachChange(stack, disk, () => newLedger(stack));
   },

@@ -3,12 +3,15 @@ import { temporaryDirectory } from "../temporary_directory.ts";
 import { readLocal, until } from "../stack.ts";
 import { stampOf, startStamping } from "./stamping.ts";
 import { buildWriter } from "./writer.ts";
+import { compiler } from "../doubles/cuda/build.ts";
+import { missingCompiler, testUnless } from "../skipping.ts";
 
-Deno.test("a reader gets what was published after it asked, and the run leaves nothing behind", async () => {
+const test = testUnless(missingCompiler(compiler));
+
+test("a reader gets what was published after it asked, and the run leaves nothing behind", async () => {
   await using directory = await temporaryDirectory();
   const writer = await buildWriter(directory.path);
-  if (!writer) return;
-  await using run = await startStamping(writer, directory.path);
+  await using run = await startStamping(writer!, directory.path);
   const id = (await readLocal(run)).context["instance.id"]!;
   const shared = `/dev/shm/service-${Deno.uid()}/${id}`;
   assert(Deno.statSync(shared).isDirectory);
