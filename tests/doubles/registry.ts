@@ -1,13 +1,13 @@
-/** A package registry on loopback: takes what `deno publish` sends, and serves it as JSR does. */
+/** Fake package registry on loopback: accepts uploads of `deno publish`, and serves them as JSR does. */
 
 import { createHash } from "node:crypto";
 import { command } from "../command.ts";
 
 /** A running registry. */
 export interface Registry extends AsyncDisposable {
-  /** What `JSR_URL` is for its clients. */
+  /** Value of `JSR_URL` for its clients. */
   readonly url: string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: string[];
 }
 
@@ -15,7 +15,7 @@ const VERSION = /^\/api\/scopes\/([^/]+)\/packages\/([^/]+)\/versions\/([^/]+)$/
 const META = /^\/(@[^/]+\/[^/]+)\/meta\.json$/;
 const VERSION_META = /^\/(@[^/]+\/[^/]+\/[^/]+)_meta\.json$/;
 
-/** Starts an empty registry that keeps its packages in `directory`. */
+/** Starts an empty registry that stores its packages in `directory`. */
 export function startRegistry(directory: string): Registry {
   const asked: string[] = [];
   const server = Deno.serve(

@@ -1,4 +1,4 @@
-/** Compiles the fakes and the workload, once for each run of the tests. */
+/** Build of the fakes and the workload, once per test process. */
 
 import { PRODUCTS } from "../../../ffi/products.ts";
 import { command } from "../../command.ts";
@@ -10,7 +10,7 @@ const TOY = new URL("../toy/", import.meta.url).pathname;
 const FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
 const SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"];
 
-/** Toolkits whose CUPTI there is a fake of, and the name of its library. */
+/** Toolkits with a fake CUPTI, and the name of its library. */
 export const TOOLKITS = {
   "11.8": "libcupti.so.11.8",
   "12.1": "libcupti.so.12",
@@ -20,10 +20,10 @@ export const TOOLKITS = {
 } as const;
 export type Toolkit = keyof typeof TOOLKITS;
 
-/** What the compiler can watch a program with, all that is loaded into it too. */
+/** Sanitizers for a program and the libraries that it loads. */
 export type Sanitizer = "address,undefined" | "thread";
 
-/** Where a C compiler is, or `null`. */
+/** Path of a C compiler, or `null`. */
 export const compiler: string | null = findCompiler();
 
 const made = new Map<string, Promise<string>>();
@@ -36,21 +36,21 @@ export function workload(sanitizer?: Sanitizer): Promise<string> {
   });
 }
 
-/** How our own library is built for tests. */
+/** Options for the build of the collector's library. */
 export interface LibraryOptions {
-  /** Watches it: for a workload that is watched by it too. */
+  /** Sanitizer of the library; the workload must have the same. */
   sanitizer?: Sanitizer;
   /** With the toy as a second row in its table of sources. */
   toy?: boolean;
 }
 
-/** Path of our own library. */
+/** Path of the collector's library. */
 export function testedLibrary({ sanitizer, toy }: LibraryOptions): Promise<string> {
   return once("libservice.so", [folderOf(sanitizer), toy ? "toy" : "own"], async (path) => {
     const { sources } = PRODUCTS["libservice.so"]!;
     const files = sources.filter((name) => !toy || name !== "sources.c").map((name) => FFI + name);
     if (toy) files.push(`${TOY}sources.c`, `${TOY}toy.c`);
-    // Warnings are for the build to find; the sanitizers have some of their own.
+    // The product's build checks warnings; sanitizers add warnings of their own.
     await compile(path, files, [
       ...[...SHARED, ...watchedBy(sanitizer), "-w", "-include", `${FFI}glibc.h`],
       ...["-Wl,-Bsymbolic", "-Wl,-z,nodelete"],
@@ -58,7 +58,7 @@ export function testedLibrary({ sanitizer, toy }: LibraryOptions): Promise<strin
   });
 }
 
-/** Why no program can be watched by it here, or `null`. */
+/** The reason why the sanitizer is not available here, or `null`. */
 export async function missingSanitizer(sanitizer: Sanitizer): Promise<string | null> {
   return missingCompiler(compiler) ??
     (await canWatch(sanitizer) ? null : `no -fsanitize=${sanitizer}`);
@@ -76,7 +76,7 @@ async function canWatch(sanitizer: Sanitizer): Promise<boolean> {
   }
 }
 
-/** Without commas: the linker's flags are separated by them. */
+/** A path without commas: they separate flags of the linker. */
 function folderOf(sanitizer: Sanitizer | undefined): string {
   return sanitizer?.replace(",", "-") ?? "plain";
 }
@@ -92,7 +92,7 @@ export function otherTool(): Promise<string> {
   });
 }
 
-/** A directory with a driver, and the CUPTI of a toolkit where one is named. */
+/** A directory with the fake driver, and the fake CUPTI of `toolkit` if there is one. */
 export async function libraries(toolkit: Toolkit | null, sanitizer?: Sanitizer): Promise<string> {
   const folders = [folderOf(sanitizer), toolkit ?? "none"];
   const flags = [...SHARED, ...watchedBy(sanitizer)];

@@ -1,13 +1,13 @@
-/* What the fake driver and the fake CUPTI tell each other. The rest of the fakes is as the real ones:
- * see fake_cuda.c and fake_cupti.c.
+/* The interface between the fake driver and the fake CUPTI. Their other functions have the interfaces of
+ * the real libraries: see fake_cuda.c and fake_cupti.c.
  *
  * Environment:
- *   FAKE_VIOLATIONS   file that gets a line for everything a tool may not do
- *   FAKE_MIG          the devices are parts of one
+ *   FAKE_VIOLATIONS   file that gets a line for every call that a tool must not make
+ *   FAKE_MIG          the devices are MIG instances of one GPU
  *   FAKE_GRAPH_ID     "template": records name the graph that was instantiated, not the executable one
  *   FAKE_SUBSCRIBE    result of every subscription, such as 39
- *   FAKE_ENABLE       result of every activity's enabling, such as 15 or 999
- *   FAKE_TEARDOWN     "first": the driver is gone before handlers of exit() that tools registered */
+ *   FAKE_ENABLE       result of enabling any activity, such as 15 or 999
+ *   FAKE_TEARDOWN     "first": the driver is torn down before the tools' handlers of exit() run */
 #ifndef FAKE_H
 #define FAKE_H
 
@@ -35,18 +35,18 @@ enum {
     KINDS = 64,
 };
 
-/* What one record is about. */
+/* Operation that one record describes. */
 struct fake_operation {
     uint32_t kind, device, context, stream;
     uint64_t start, end, bytes;
     uint32_t detail;  /* copy kind, memory kind, or type of a wait */
     bool polls;       /* a wait that does not block */
-    uint32_t graph;   /* 0: of none */
+    uint32_t graph;   /* 0: not of a graph */
     uint64_t node;
-    const char *name; /* of a kernel: stays while its module does */
+    const char *name; /* of a kernel; valid while its module is loaded */
 };
 
-/* A graph's callback: 56 bytes, as CUPTI has them. */
+/* Data of a graph callback, with the 56 bytes of CUPTI's struct. */
 struct fake_graph_data {
     const void *graph, *original_graph, *node, *original_node;
     int32_t node_type;
@@ -57,28 +57,28 @@ _Static_assert(sizeof(struct fake_graph_data) == 56, "as the real one");
 /* A call of the driver. */
 struct fake_call {
     const char *function;
-    const char *symbol; /* of the kernel it is about */
-    const void *params; /* its arguments, one after the other */
+    const char *symbol; /* of the kernel that the call launches or adds */
+    const void *params; /* its arguments in order */
 };
 
-/* What the driver tells CUPTI, which is NULL until there is one. */
+/* Functions of the fake CUPTI that the driver calls; NULL until CUPTI is loaded. */
 struct fake_cupti {
     void (*api)(uint32_t cbid, bool enter, const struct fake_call *call);
     void (*context)(void *context);
     void (*graph)(uint32_t cbid, const struct fake_graph_data *data);
     void (*operation)(const struct fake_operation *operation);
     bool (*enabled)(uint32_t kind);
-    /* Gives all that is complete to the tool, and waits until the tool has read it. */
+    /* Gives all complete buffers to the tool, and waits until the tool has read them. */
     void (*settle)(void);
-    /* Tools that ask for the next record wait while it is closed. */
+    /* While it is closed, tools that ask for the next record wait. */
     void (*gate)(bool closed);
     void (*drop)(size_t records);
 };
 
-/* What CUPTI asks the driver. */
+/* Functions of the fake driver that CUPTI calls. */
 struct fake_driver {
     void (*attach)(const struct fake_cupti *cupti);
-    /* Callbacks this thread is in. */
+    /* Depth of callbacks on this thread. */
     int *(*callback_depth)(void);
     bool (*alive)(void);
     bool (*graph_id)(const void *graph, uint32_t *id);

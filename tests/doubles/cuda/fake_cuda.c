@@ -1,4 +1,5 @@
-/* A libcuda.so.1 without a device: what is launched "runs" when the test says, and CUPTI hears of it. */
+/* Fake of libcuda.so.1 without a device: a launch "runs" at the times that the test gives, and is reported to
+ * CUPTI. */
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -6,7 +7,7 @@
 
 enum { DEVICES = 2, LAUNCH_KERNEL = 307, MEMCPY_H2D = 276, MEMSET_D8 = 249, STREAM_SYNC = 126 };
 enum { CONTEXT_SYNC = 17 };
-/* What making a context takes: the real one takes longer. */
+/* Time to create a context; a real driver takes longer. */
 enum { CONTEXT_US = 20000 };
 
 const struct fake_cupti *fake_cupti;
@@ -56,7 +57,7 @@ void driver_operation(struct fake_operation operation) {
     fake_cupti->operation(&operation);
 }
 
-/* ---- what tests say ---- */
+/* ---- functions for tests ---- */
 
 EXPORT void fake_next(uint64_t start, uint64_t end) {
     next.start = start;
@@ -89,7 +90,7 @@ static void inject(void) {
     if (initialize != NULL) initialize();
 }
 
-/* The driver lets go of the tool. */
+/* The driver unloads the tool. */
 EXPORT void fake_close_injection(void) {
     if (injection != NULL) dlclose(injection);
     injection = NULL;
@@ -280,7 +281,7 @@ EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsign
     return CUDA_SUCCESS;
 }
 
-/* The fake's: any kind of copy. `kind` 10 is between devices. */
+/* Function of the fake alone: a copy of any kind; `kind` 10 is between devices. */
 EXPORT int fake_copy(uint32_t kind, size_t bytes, void *stream) {
     int refused = driver_refuses("fake_copy");
     if (refused) return refused;
@@ -327,7 +328,7 @@ EXPORT int fake_wait(uint32_t type, void *stream) {
     return CUDA_SUCCESS;
 }
 
-/* Asks whether a stream is done, as loops do that must not block. */
+/* Asks without blocking whether a stream is done. */
 EXPORT int fake_poll(void *stream) {
     int refused = driver_refuses("fake_poll");
     if (refused) return refused;

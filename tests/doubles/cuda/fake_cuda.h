@@ -1,4 +1,4 @@
-/* Inside of the fake driver. */
+/* Internals of the fake driver. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -12,16 +12,16 @@ enum {
 };
 
 struct function {
-    char *name; /* CUPTI's copy: reused for another symbol once the module is gone */
+    char *name; /* CUPTI's copy: reused for another symbol after the module is unloaded */
     struct function *next;
 };
 
 extern const struct fake_cupti *fake_cupti;
 
-/* Why a function of the driver cannot be called now; 0: it can. */
+/* Error of a driver function that must not be called now; 0: it may be called. */
 int driver_refuses(const char *function);
 
-/* When what this thread does next runs on the device. */
+/* Times at which the next operation of this thread runs on the device. */
 void driver_interval(uint64_t *start, uint64_t *end);
 
 uint32_t driver_device(void);
@@ -31,7 +31,7 @@ void driver_enter(uint32_t cbid, struct fake_call call);
 void driver_exit(uint32_t cbid, struct fake_call call);
 void driver_operation(struct fake_operation operation);
 
-/* Takes the launch into the graph that the stream is captured into, if it is. */
+/* Adds the launch to the graph of the stream, if the stream is being captured. */
 bool graph_captures(const void *stream, const struct function *function);
 
 bool graph_id(const void *graph, uint32_t *id);

@@ -1,4 +1,4 @@
-/* The fake driver's graphs: made by hand or captured, instantiated, launched; and what CUPTI hears. */
+/* Graphs of the fake driver: built node by node or captured, instantiated and launched, with CUPTI's callbacks. */
 #include <pthread.h>
 
 #include "fake_cuda.h"
@@ -34,12 +34,12 @@ struct graph {
 
 struct exec {
     uint32_t id, template_id;
-    bool traced; /* as a whole: kinds are looked at when it is made */
+    bool traced; /* as a whole; decided by the kinds enabled at its creation */
     int count;
     const char *kernels[NODES];
 };
 
-/* What the next node of a stream or an event comes after. */
+/* Predecessors of the next node of a stream or an event. */
 struct frontier {
     struct graph *graph; /* NULL: not captured */
     int count;
@@ -103,7 +103,7 @@ static void graph_free(struct graph *graph) {
     free(graph);
 }
 
-/* ---- by hand ---- */
+/* ---- built node by node ---- */
 
 EXPORT int cuGraphCreate(void **graph, unsigned flags) {
     (void)flags;
@@ -217,7 +217,7 @@ EXPORT int cuStreamEndCapture(void *stream, void **graph) {
     return CUDA_SUCCESS;
 }
 
-/* An event is a frontier of the caller's. */
+/* An event is a frontier that the caller owns. */
 EXPORT int cuEventCreate(void **event, unsigned flags) {
     (void)flags;
     *event = calloc(1, sizeof(struct frontier));
@@ -284,7 +284,7 @@ static uint32_t recorded_id(const struct exec *exec) {
     return which != NULL && strcmp(which, "template") == 0 ? exec->template_id : exec->id;
 }
 
-/* A launch lasts from start to end, each of its kernels an equal share of that. */
+/* A launch lasts from start to end; each of its kernels takes an equal share of the time. */
 EXPORT int cuGraphLaunch(void *handle, void *stream) {
     int refused = driver_refuses("cuGraphLaunch");
     if (refused) return refused;

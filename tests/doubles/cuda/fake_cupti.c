@@ -1,4 +1,4 @@
-/* A libcupti.so without a device: as strict and as inconvenient as the documentation lets it be. */
+/* Fake of libcupti.so without a device: as strict and as inconvenient as the documentation allows. */
 #include <dlfcn.h>
 
 #include "fake_cupti.h"
@@ -37,7 +37,7 @@ struct subscriber_params {
 const struct fake_driver *driver;
 
 static pid_t owner;
-static _Atomic bool in_use;         /* something was done on a device */
+static _Atomic bool in_use;         /* an operation ran on a device */
 static _Atomic bool polls_recorded = FAKE_CUPTI >= 1208;
 static _Atomic bool enabled_kinds[KINDS];
 static _Atomic bool enabled_callbacks[DOMAINS][CALLBACKS];
@@ -95,7 +95,7 @@ static const struct fake_cupti cupti = {
     api, context, graph, operation, cupti_kind_enabled, buffers_settle, buffers_gate, buffers_drop,
 };
 
-/* ---- who may call ---- */
+/* ---- permission to call ---- */
 
 int cupti_refuses(const char *function) {
     if (driver == NULL) {
@@ -113,7 +113,8 @@ int cupti_refuses(const char *function) {
     return driver->alive() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED;
 }
 
-/* Loses records, and blinds graphs: but for who takes turns with another tool, who must. */
+/* Disabling a kind loses records and the tracing of graphs. Only a tool that takes turns with another one
+ * has to do it. */
 static void toggled(int kind) {
     if (in_use && !buffers_disputed()) fake_violation("kind %d is toggled while the device is in use", kind);
 }
@@ -235,7 +236,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag) {
 
 EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record) {
     int refused = cupti_refuses("cuptiActivityGetNextRecord");
-    /* It reads on without a driver. */
+    /* Records can be read without a driver. */
     if (refused == CUPTI_ERROR_UNKNOWN) return refused;
     return buffers_next_record(buffer, valid, record);
 }
@@ -253,7 +254,7 @@ static _Atomic size_t *attribute(int which) {
     return NULL;
 }
 
-/* These two are bytes. */
+/* Both attributes have values of one byte. */
 EXPORT int cuptiActivitySetAttribute(int which, size_t *size, void *value) {
     int refused = outside_callbacks("cuptiActivitySetAttribute");
     if (refused) return refused;
@@ -265,7 +266,7 @@ EXPORT int cuptiActivitySetAttribute(int which, size_t *size, void *value) {
 
 static _Atomic uint64_t attribute_reads;
 
-/* The fake's: how often a tool has looked. */
+/* Function of the fake alone: how often a tool has read an attribute. */
 EXPORT uint64_t cuptiFakeAttributeReads(void) { return attribute_reads; }
 
 EXPORT int cuptiActivityGetAttribute(int which, size_t *size, void *value) {
@@ -305,7 +306,7 @@ EXPORT int cuptiGetGraphExecId(const void *exec, uint32_t *id) {
 }
 #endif
 
-/* ---- the end of it all, which another tool may bring ---- */
+/* ---- finalization, which another tool may call ---- */
 
 EXPORT int cuptiFinalize(void) {
     int refused = outside_callbacks("cuptiFinalize");

@@ -1,4 +1,4 @@
-/* Inside of the fake CUPTI. FAKE_CUPTI says which toolkit's: 1108, 1201, 1204, 1208 or 1300. */
+/* Internals of the fake CUPTI. FAKE_CUPTI is the version of the toolkit: 1108, 1201, 1204, 1208 or 1300. */
 #ifndef FAKE_CUPTI_H
 #define FAKE_CUPTI_H
 
@@ -11,7 +11,7 @@
 #elif FAKE_CUPTI >= 1204
 #define FAKE_CUPTI_VERSION 22
 #else
-#define FAKE_CUPTI_VERSION 18 /* 12.1 says so too */
+#define FAKE_CUPTI_VERSION 18 /* 12.1 returns the same */
 #endif
 
 enum {
@@ -28,27 +28,27 @@ typedef void (*buffer_requested)(uint8_t **buffer, size_t *size, size_t *max_rec
 typedef void (*buffer_completed)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                  size_t valid);
 
-/* Why a call cannot be: no driver, or it is gone. Notes a call where there must be none. */
+/* Error of a call without a driver, or after its end. Notes a violation if the call is never allowed. */
 int cupti_refuses(const char *function);
 bool cupti_kind_enabled(uint32_t kind);
 
 /* The driver, or NULL. */
 extern const struct fake_driver *driver;
 
-/* A tool's function is entered or left. */
+/* Notes that a function of the tool is entered or left. */
 void callback_entered(void);
 void callback_left(void);
 
 /* Bytes of a record of a kind; 0: unknown. */
 size_t record_size(uint32_t kind);
-/* Writes one, with garbage in all that has no meaning. */
+/* Writes a record, with garbage in all fields without a meaning. */
 void record_write(uint8_t *at, const struct fake_operation *operation);
-/* The end of the one at `at`; clears it where it is later than `now`. */
+/* The end time of the record at `at`; clears it if it is later than `now`. */
 void record_cut(uint8_t *at, uint64_t now);
 
 void buffers_record(const struct fake_operation *operation);
 int buffers_register(buffer_requested requested, buffer_completed completed);
-/* Whether tools have taken the buffers from each other. */
+/* Whether one tool has taken the buffers from another. */
 bool buffers_disputed(void);
 int buffers_flush(bool forced);
 int buffers_next_record(uint8_t *buffer, size_t valid, void **record);

@@ -1,5 +1,5 @@
-/* Buffers of the fake CUPTI: asked for on the thread that launches, written there, given back by a thread
- * of CUPTI's, later, in any order, and between others that the tool never gave. */
+/* Buffers of the fake CUPTI: requested and written on the launching thread, and returned later by a thread
+ * of CUPTI, in any order, together with buffers that the tool never gave. */
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -9,13 +9,13 @@ struct buffer {
     uint8_t *data;
     size_t size, used, records, max_records;
     uint64_t busy_until; /* end of the last operation in it */
-    uint64_t ticket;     /* of who stands in the queue */
+    uint64_t ticket;     /* its number in the queue */
     bool zeroed;
     pthread_t thread;
     struct buffer *next;
 };
 
-/* What was given back and not asked for again. */
+/* A returned buffer that was not requested again. */
 struct given {
     uint8_t *data;
     size_t valid;
@@ -48,7 +48,7 @@ static uint32_t random_below(uint32_t limit) {
     return (noise >> 16) % limit;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void forget_given(const uint8_t *data) {
     for (size_t i = 0; i < given_count; i++) {
@@ -99,7 +99,7 @@ static struct buffer *find_open(size_t size) {
     return ask();
 }
 
-/* ---- giving back ---- */
+/* ---- returns ---- */
 
 static void hand_over(uint8_t *data, size_t size, size_t valid, bool zeroed) {
     if (completed == NULL) return;
@@ -112,7 +112,7 @@ static void hand_over(uint8_t *data, size_t size, size_t valid, bool zeroed) {
     delivered++;
 }
 
-/* What another tool asked for: a tool that looks into it crashes. */
+/* Returns a buffer of another tool: a tool that reads it crashes. */
 static void hand_over_foreign(void) {
     static uint8_t *foreign;
     if (foreign == NULL) {
@@ -129,8 +129,8 @@ static void hand_over_noise(void) {
     if (delivered % 5 == 1) hand_over_foreign();
 }
 
-/* The oldest, which is last, or at times the one after it, but never the same one late twice: how long
- * a device was busy is exact for as far as it remembers. */
+/* Takes the oldest buffer, which is the last one, or sometimes the next one, but never delays a buffer twice:
+ * the busy time must stay exact within the collector's history. */
 static struct buffer *take_any(void) {
     static bool late;
     struct buffer **at = &queue, **before = &queue;
@@ -155,7 +155,7 @@ static void *work(void *unused) {
     for (;;) {
         while (queue == NULL) pthread_cond_wait(&queued, &lock);
         pthread_mutex_unlock(&lock);
-        usleep(500); /* late: whoever asked for a flush has returned */
+        usleep(500); /* late: after the flush has returned */
         pthread_mutex_lock(&lock);
         while (queue != NULL) give_one();
         pthread_cond_broadcast(&idle);
@@ -196,7 +196,7 @@ static bool waits(uint64_t ticket) {
     return false;
 }
 
-/* Until all that stand in the queue now have been given back. */
+/* Waits until all buffers that are in the queue now have been returned. */
 static void wait_for_queue(void) {
     uint64_t ticket = last_ticket;
     while (worker_runs && waits(ticket)) pthread_cond_wait(&idle, &lock);
@@ -205,7 +205,7 @@ static void wait_for_queue(void) {
 int buffers_flush(bool forced) {
     pthread_mutex_lock(&lock);
     enqueue_complete(false, forced);
-    /* One in three is given back by who flushes. */
+    /* In every third flush, the flushing thread itself returns the buffers. */
     if (!forced && ++flushes % 3 == 0) {
         while (queue != NULL) give_one();
     }
@@ -230,7 +230,7 @@ void buffers_record(const struct fake_operation *operation) {
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- reading ---- */
+/* ---- reads ---- */
 
 static struct given *find_given(const uint8_t *data) {
     for (size_t i = 0; i < given_count; i++) {
@@ -279,7 +279,7 @@ size_t buffers_dropped(void) {
     return count;
 }
 
-/* ---- what tests say ---- */
+/* ---- functions for tests ---- */
 
 void buffers_drop(size_t records) {
     pthread_mutex_lock(&lock);

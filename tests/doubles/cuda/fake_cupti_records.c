@@ -1,4 +1,4 @@
-/* Records as CUPTI lays them out: the head of each kind is the same in all versions, the size is not. */
+/* Records in CUPTI's layout: the first fields of each kind are the same in all versions, the size is not. */
 #include "fake_cupti.h"
 
 #define AT_LEAST(version, size, older) (FAKE_CUPTI >= (version) ? (size) : (older))

@@ -1,4 +1,4 @@
-/* Another tool that CUDA_INJECTION64_PATH names: notes in a file that it was called. */
+/* Another tool, named by CUDA_INJECTION64_PATH: writes to a file that it was called. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Tells ffi/cuda/graphs.c what CUPTI tells it while graphs are made. Ids are the handles' numbers. */
+/* Calls ffi/cuda/graphs.c as CUPTI does while graphs are created. Ids are the numbers of the handles. */
 #ifndef TESTS_GRAPH_CALLS_H
 #define TESTS_GRAPH_CALLS_H
 

@@ -1,4 +1,4 @@
-/* Graph signatures: what changes them and what does not. Run by tests/doubles/cuda/graphs_test.ts. */
+/* Test of graph signatures: the changes that change them, and those that do not. Run by graphs_test.ts. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ static uint32_t below(uint32_t limit) {
     return (uint32_t)(random_state >> 33) % limit;
 }
 
-/* A random graph; every node has a symbol of its own, so that each edge tells. */
+/* A random graph; every node has its own symbol, so that every edge changes the signature. */
 struct dag {
     uint32_t nodes;
     int type[LIMIT];
@@ -52,7 +52,7 @@ static void make_node(uint64_t graph, const struct dag *dag, uint32_t i, uint64_
     else add(graph, base + i * 64, dag->type[i]);
 }
 
-/* In any order, at any addresses. */
+/* Signature of the graph, built in a random order at random addresses. */
 static uint64_t signature_at(uint64_t graph, const struct dag *dag) {
     uint32_t order[LIMIT];
     uint64_t base = 4096 * (1 + (uint64_t)below(1 << 20));
@@ -99,8 +99,8 @@ static void every_part_matters(void) {
     }
 }
 
-/* Two of one name, of which one leads to both or each to one. */
-static void equal_kernels_are_told_apart(void) {
+/* Two kernels of one name: either one precedes both successors, or each precedes one. */
+static void equal_kernels_differ_by_successors(void) {
     uint64_t signatures[2];
     for (uint64_t other = 0; other < 2; other++) {
         create(G);
@@ -155,7 +155,7 @@ static void unknown_symbols_are_not_identified(void) {
     remove_node(G, 16);
     launch(G, 16, "a");
     expect(instantiate(G, next_exec++) != 0);
-    depend(G, 16, 80); /* on a node never heard of */
+    depend(G, 16, 80); /* on a node that was never reported */
     expect(instantiate(G, next_exec++) == 0);
     destroy(G);
     expect(instantiate(G, next_exec++) == 0);
@@ -204,7 +204,7 @@ static void children_matter(void) {
     destroy(G + 1);
 }
 
-/* However CUPTI tells of it. */
+/* In each way in which CUPTI reports a clone. */
 static void clones_are_what_they_were_cloned_from(void) {
     uint64_t signature = chain(G, "a", "b");
     for (int way = 0; way < 4; way++) {
@@ -247,7 +247,7 @@ static void memory_is_bounded(void) {
     fill(G, 10000);
     uint64_t large = instantiate(G, next_exec++);
     expect(large != 0);
-    fill(G + 2, 15000); /* takes the room of what was instantiated, which keeps its signature */
+    fill(G + 2, 15000); /* takes the room of instantiated graphs, which keep their signatures */
     expect(instantiate(G + 2, next_exec++) != 0);
     fill(G + 3, 15000);
     expect(instantiate(G + 3, next_exec++) != 0);
@@ -276,7 +276,7 @@ static void old_ids_are_forgotten(void) {
 
 static void *capture(void *argument) {
     uint64_t number = (uintptr_t)argument;
-    random_state = number % 2; /* each two make the same graphs */
+    random_state = number % 2; /* every second thread creates the same graphs */
     next_exec = (uint32_t)(number * 100000);
     uint64_t sum = 0;
     for (int round = 0; round < 200; round++) {
@@ -305,7 +305,7 @@ static void threads_do_not_disturb_each_other(void) {
     expect(sums[0] == sums[2] && sums[1] == sums[3] && sums[0] != sums[1]);
 }
 
-/* The same in every build, on every host: change these only with the version of what reads them. */
+/* The same in every build, on every host: readers of stored signatures depend on them. */
 static void signatures_never_change(void) {
     create(G);
     expect(instantiate(G, next_exec++) == UINT64_C(0x48218226ff3cd4bf));
@@ -338,7 +338,7 @@ static void a_fork_begins_anew(void) {
 int main(void) {
     order_does_not_matter();
     every_part_matters();
-    equal_kernels_are_told_apart();
+    equal_kernels_differ_by_successors();
     what_was_undone_leaves_no_trace();
     unknown_symbols_are_not_identified();
     both_ids_are_known_after_the_graph_is_gone();

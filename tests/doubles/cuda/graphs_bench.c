@@ -1,4 +1,4 @@
-/* What graph callbacks cost the application's thread. Run by hand: cc -O2 graphs_bench.c ../../../ffi/cuda/graph*.c */
+/* Benchmark of graph callbacks on the application's thread. Run by hand: cc -O2 graphs_bench.c ../../../ffi/cuda/graph*.c */
 #define _GNU_SOURCE
 #include <time.h>
 

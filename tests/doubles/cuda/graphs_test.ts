@@ -1,4 +1,4 @@
-/** Graph signatures, by a C program that plays CUPTI's callbacks; once more under each sanitizer. */
+/** Test of graph signatures by a C program that makes CUPTI's callbacks; also under each sanitizer. */
 
 import { run } from "../../command.ts";
 import { missingCompiler, testUnless } from "../../skipping.ts";

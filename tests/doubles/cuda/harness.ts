@@ -1,4 +1,4 @@
-/** Runs a scenario of the workload under `service-run`, and reads what the workload says of itself. */
+/** Harness for CUDA scenarios: runs one under `service-run`, and compares the payload with the books. */
 
 import assert from "node:assert/strict";
 import { decode, type Signals, signals } from "@service/core";
@@ -6,12 +6,12 @@ import { temporaryDirectory } from "../../temporary_directory.ts";
 import { type Run, startRun } from "../../stack.ts";
 import { libraries, type Sanitizer, testedLibrary, type Toolkit, workload } from "./build.ts";
 
-/** No scenario takes longer, or it hangs. */
+/** Limit of a scenario's time: one that takes longer hangs. */
 const PATIENCE_MS = 20_000;
 
 /**
- * Settings of the sanitizers: what a workload leaves allocated is its own matter, forks are what is
- * tested, and ends are not to wait.
+ * Settings of the sanitizers: leaks of the workload are ignored, forks are allowed because they are
+ * tested, and the exit does not wait.
  */
 export const SANITIZER_ENVIRONMENT: Record<string, string> = {
   ASAN_OPTIONS: "detect_leaks=0",
@@ -19,37 +19,37 @@ export const SANITIZER_ENVIRONMENT: Record<string, string> = {
 };
 
 export interface ScenarioOptions {
-  /** Whose CUPTI is there; `null`: none. */
+  /** Toolkit of the fake CUPTI; `null`: none. */
   toolkit?: Toolkit | null;
   env?: Record<string, string>;
   flags?: string[];
-  /** A process of it begins with CUDA when the run is over: what it leaves is for the next run to remove. */
+  /** Whether a process starts CUDA after the run is over: the next run removes its segment. */
   outlived?: boolean;
-  /** Words before the command. */
+  /** Words of a wrapper before the command. */
   wrapper?: string[];
-  /** Watches the workload, the fakes and our library. */
+  /** Sanitizer of the workload, the fakes and the library. */
   sanitizer?: Sanitizer;
-  /** Our library has the toy as a second source. */
+  /** Whether the library has the toy as a second source. */
   toy?: boolean;
-  /** Runs beside it; {@linkcode Scene.openGate} lets the workload go on. */
+  /** Runs in parallel; {@linkcode Scene.openGate} lets the workload continue. */
   during?: (scene: Scene) => Promise<void>;
 }
 
-/** A scenario that runs. */
+/** A running scenario. */
 export interface Scene {
   run: Run;
-  /** What each process has booked so far. */
+  /** Books of each process so far. */
   books(): Promise<Books[]>;
   openGate(): Promise<void>;
 }
 
-/** What one process says it has done: values by metric, device and frame. */
+/** Books of one process: expected values by metric, device and frame. */
 export interface Books {
   pid: string;
   cells: Map<string, string>;
 }
 
-/** How a scenario ended. */
+/** Outcome of a scenario. */
 export interface Outcome {
   status: Deno.CommandStatus;
   payload: Signals;
@@ -57,7 +57,7 @@ export interface Outcome {
   directory: string;
 }
 
-/** Runs a scenario to its end; asserts that nothing was said, violated or left behind. */
+/** Runs a scenario to its end; asserts no output on stderr, no violation and no file left behind. */
 export async function runScenario(name: string, options: ScenarioOptions = {}): Promise<Outcome> {
   await using directory = await temporaryDirectory();
   const { toolkit = "13.0", during, sanitizer, toy } = options;
@@ -130,7 +130,7 @@ async function readBooks(path: string): Promise<Books[]> {
   });
 }
 
-/** What the fake driver says of a device, as NVML writes it. */
+/** Uuid of a device of the fake driver, in NVML's form. */
 export function uuid(device: number, prefix = "GPU-f0"): string {
   return `${prefix}112233-4455-6677-8899-aabbccddee0${device}`;
 }
@@ -139,7 +139,7 @@ function key(...parts: string[]): string {
   return parts.join(" ");
 }
 
-/** Metrics that are compared as they are; `true`: present also where nothing is booked. */
+/** Metrics that are compared as they are; `true`: present also if nothing is booked. */
 const COMPARED: Record<string, boolean> = {
   cuda_kernels_nanoseconds: false,
   cuda_memcpy_nanoseconds: false,
@@ -159,7 +159,7 @@ const COMPARED: Record<string, boolean> = {
   toy_dropped_records_total: false,
 };
 
-/** What the payload has of one process, as its books have it. */
+/** Values of one process in the payload, in the form of its books. */
 export function published(payload: Signals, pid: string): Map<string, string> {
   const cells = new Map<string, string>();
   for (const metric of payload.metrics) {
@@ -182,7 +182,7 @@ export function published(payload: Signals, pid: string): Map<string, string> {
   return cells;
 }
 
-/** What the payload must have of one process: its books, without what only some tests compare. */
+/** Values that the payload must have for one process: its books, without those that only some tests compare. */
 export function due({ cells }: Books): Map<string, string> {
   const due = new Map<string, string>();
   for (const [name, always] of Object.entries(COMPARED)) {
@@ -194,14 +194,14 @@ export function due({ cells }: Books): Map<string, string> {
   return due;
 }
 
-/** Asserts that the payload has all that each process has booked, and nothing else. */
+/** Asserts that the payload has all booked values of each process, and no others. */
 export function assertExact(payload: Signals, books: Books[]): void {
   for (const book of books) {
     assert.deepEqual(differences(published(payload, book.pid), due(book)).slice(0, 10), []);
   }
 }
 
-/** Whether it has. */
+/** Whether the payload has all booked values, and no others. */
 export function isExact(payload: Signals, books: Books[]): boolean {
   return books.every((book) => differences(published(payload, book.pid), due(book)).length === 0);
 }
@@ -227,7 +227,7 @@ export function frames(payload: Signals, pid: string, name: string): Map<string,
   return found;
 }
 
-/** What the books have of one metric: frame, and `a b`. */
+/** Booked values of one metric: frame, and `a b`. */
 export function booked({ cells }: Books, name: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const [cell, value] of cells) {
@@ -237,7 +237,7 @@ export function booked({ cells }: Books, name: string): Map<string, string> {
   return found;
 }
 
-/** What is said about the capture in processes: value and reason. */
+/** Capture states of processes: value and reason. */
 export function captureStates(payload: Signals): string[] {
   return payload.metrics.flatMap(({ name, tags, type, stats }) =>
     name === "profiler_capture_state" && type === "gauge" && tags["process.pid"]

@@ -1,5 +1,5 @@
-/* Holds ffi/cuda/cupti.h against real CUPTI headers, whichever version is on the include path: nothing of it
- * runs. Compiled by tests/doubles/cuda/headers_test.ts. */
+/* Compares ffi/cuda/cupti.h with the real CUPTI headers on the include path, at compile time.
+ * Compiled by tests/doubles/cuda/headers_test.ts. */
 #include <cuda.h>
 #include <cupti.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ typedef CUpti_CallbackFunc their_callback;
     _Static_assert(__builtin_types_compatible_p(__typeof__(&cupti##name), their_result (*)(__VA_ARGS__)),    \
                    #name)
 
-/* The newest record of each kind, which is what a CUPTI of that version writes. */
+/* The newest record of each kind: the one that a CUPTI of that version writes. */
 #if CUPTI_API_VERSION >= 130400
 typedef CUpti_ActivityKernel13 kernel;
 #elif CUPTI_API_VERSION >= 130300
@@ -49,7 +49,7 @@ typedef CUpti_ActivityKernel10 kernel;
 #elif CUPTI_API_VERSION >= 20
 typedef CUpti_ActivityKernel9 kernel;
 #else
-typedef CUpti_ActivityKernel8 kernel; /* 12.0 and 12.1 say the version of 11.8 */
+typedef CUpti_ActivityKernel8 kernel; /* 12.0 and 12.1 return the version of 11.8 */
 #endif
 
 #if CUPTI_API_VERSION >= 130500
@@ -205,7 +205,7 @@ DRIVER(cuGraphAddNode);
 DRIVER(cuGraphAddNode_v2);
 #endif
 
-/* What ffi/cuda/graphs.c reads of a call's parameters. */
+/* Parameters of calls that ffi/cuda/graphs.c reads. */
 FIELD(32, cuGraphAddChildGraphNode_params, childGraph, 8);
 #if CUPTI_API_VERSION >= 22
 FIELD(32, cuGraphAddNode_params, nodeParams, 8);

@@ -1,5 +1,5 @@
 /**
- * Holds `ffi/cuda/cupti.h` against real CUPTI headers and libraries, of every version that is found:
+ * Comparison of `ffi/cuda/cupti.h` with all real CUPTI headers and libraries on this machine:
  * `$CUPTI_HEADERS` (include directories, of CUDA too, separated by `:`; sets of them by `;`) and
  * `$CUPTI_LIBRARIES` (files), the toolkit of `$CUDA_HOME`, the wheels that python3 sees.
  */
@@ -13,7 +13,7 @@ const HERE = new URL("./", import.meta.url).pathname;
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
 const CUDA = Deno.env.get("CUDA_HOME") ?? "/usr/local/cuda";
 
-/** What a version's iterator steps over, from that version on, as `cuptiGetVersion` says it. */
+/** Step of the record iterator by `cuptiGetVersion`, valid from that version on. */
 const STEPS: [number, Steps][] = [
   [18, { memcpy: 88, memcpy2: 96, memset: 88, synchronization: 40, graph_trace: 48 }],
   [22, { memcpy: 88, memcpy2: 96, memset: 88, synchronization: 40, graph_trace: 56, kernel: 208 }],
@@ -34,7 +34,7 @@ test("real CUPTI headers agree with ours", headers, async (set) => {
   assert(status.success, stderr);
 });
 
-test("a real libcupti walks records as we take them", libraries, async (library) => {
+test("a real libcupti steps over records as the fake does", libraries, async (library) => {
   const program = await Deno.makeTempFile();
   try {
     assert(await print("cc", ...FLAGS, `${HERE}parse.c`, "-ldl", "-o", program) !== null);
@@ -53,10 +53,10 @@ test("a real libcupti walks records as we take them", libraries, async (library)
   }
 });
 
-function test(name: string, found: string[], check: (found: string) => Promise<void>): void {
-  const missing = missingCompiler(compiles) ?? (found.length > 0 ? null : "no CUPTI");
+function test(name: string, items: string[], check: (item: string) => Promise<void>): void {
+  const missing = missingCompiler(compiles) ?? (items.length > 0 ? null : "no CUPTI");
   if (missing) testUnless(missing)(name, () => {});
-  else for (const one of found) Deno.test(`${name}: ${one}`, () => check(one));
+  else for (const item of items) Deno.test(`${name}: ${item}`, () => check(item));
 }
 
 async function findHeaders(): Promise<string[]> {
@@ -86,7 +86,7 @@ async function inWheels(pattern: string): Promise<string[]> {
   return printed?.split("\n").filter((path) => path !== "") ?? [];
 }
 
-/** What a command prints, or `null` where it is missing or fails. */
+/** Output of a command, or `null` if it is missing or fails. */
 async function print(...words: string[]): Promise<string | null> {
   try {
     const { status, stdout } = await run(words);

@@ -1,5 +1,5 @@
-/* Walks buffers made by hand with the iterator of a real libcupti, which needs no driver for it, and prints
- * its version and how far it steps over a record of each kind. Run by tests/doubles/cuda/headers_test.ts. */
+/* Iterates over generated buffers with a real libcupti, which needs no driver for it, and prints its version
+ * and the step of its iterator for each kind of record. Run by tests/doubles/cuda/headers_test.ts. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void expect(int condition, const char *what) {
     exit(1);
 }
 
-/* Each 8 bytes may begin a record. */
+/* A record may begin at every multiple of 8 bytes. */
 static size_t step_over(uint32_t kind) {
     void *record = NULL;
     for (size_t at = 0; at < SIZE; at += 8) memcpy(buffer + at, &kind, sizeof kind);
@@ -37,7 +37,7 @@ static size_t step_over(uint32_t kind) {
     return (size_t)((uint8_t *)record - buffer);
 }
 
-/* All kinds in one buffer, twice over, up to the last byte. */
+/* All kinds in one buffer, twice, up to its last byte. */
 static void walk_all(const size_t steps[KINDS]) {
     size_t valid = 0;
     void *record = NULL;
@@ -68,7 +68,7 @@ int main(int count, char **arguments) {
     *(void **)&cupti.GetVersion = dlsym(library, "cuptiGetVersion");
     *(void **)&cupti.ActivityGetNextRecord = dlsym(library, "cuptiActivityGetNextRecord");
     if (cupti.GetVersion(&version) != CUPTI_SUCCESS) {
-        printf("{}\n"); /* 13.5 says nothing where there is no driver */
+        printf("{}\n"); /* 13.5 has no result without a driver */
         return 0;
     }
     for (int i = 0; i < KINDS; i++) steps[i] = step_over(kinds[i].kind);

@@ -1,5 +1,5 @@
-/* A program that uses CUDA through the driver alone, and knows to the nanosecond what it has done. Its one
- * argument names the scenario. */
+/* Workload that uses CUDA through the driver API, and books its operations to the nanosecond. Its argument is
+ * the name of the scenario. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void *find(void *library, const char *name) {
     return found;
 }
 
-/* What the process has loaded before: the files that $WORKLOAD_LOADS lists. */
+/* Loads the libraries that $WORKLOAD_LOADS lists, before CUDA starts. */
 static void load_others(void) {
     const char *list = getenv("WORKLOAD_LOADS");
     char *paths = strdup(list == NULL ? "" : list), *rest = paths;

@@ -1,4 +1,4 @@
-/* Inside of the workload: what a scenario does, and the books it keeps of that. */
+/* Internals of the workload: operations of scenarios, and the books with the expected values. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -50,22 +50,22 @@ extern struct cuda cuda;
 
 /* Loads the driver and calls cuInit. */
 void start(void);
-/* The driver alone. */
+/* Loads the driver only. */
 void load(void);
 
-/* The same in every run. */
+/* Random numbers, the same in every run. */
 uint32_t random_below(uint32_t limit);
 
-/* Where the current thread's work goes. */
+/* Sets the device of the current thread. */
 void on_device(int device);
 
 struct span {
     uint64_t start, end;
 };
-/* The next `duration` of a stream of the current device, some time after what was there. */
+/* The next span of a stream of the current device, some time after the last one. */
 struct span next_span(int stream, uint64_t duration);
 
-/* Each does it, and books it. */
+/* Each runs an operation and books it. */
 void launch(int symbol, int stream, uint64_t duration);
 void launch_at(const char *name, void *function, int stream, struct span span);
 void copy(uint32_t kind, size_t bytes, int stream, uint64_t duration);
@@ -75,21 +75,21 @@ void wait_for(uint32_t type, int stream, uint64_t duration);
 const char *symbol_name(int symbol);
 void *symbol_function(int symbol);
 
-/* The books. `frame` may be "". Not for several threads at once. */
+/* Books a value of the current device. `frame` may be "". For one thread at a time. */
 void expect(const char *metric, const char *frame, uint64_t a, uint64_t b);
-/* Of a device that is not CUDA's; -1: of none. */
+/* Books a value of a device that is not CUDA's; -1: without a device. */
 void expect_on(int device, const char *metric, const char *frame, uint64_t a, uint64_t b);
-/* Of no device. */
+/* Books a value of the process. */
 void expect_process(const char *metric, uint64_t a);
 void expect_busy(struct span span);
 void expect_kernel(const char *name, struct span span);
 
 /* Writes the books: one line of $WORKLOAD_EXPECTED for this process. */
 void close_books(void);
-/* Forgets what the parent did. */
+/* In a child: discards the books of the parent. */
 void new_books(void);
 
-/* Waits until the test has made the file $WORKLOAD_GATE. */
+/* Waits until the test has created the file $WORKLOAD_GATE. */
 void wait_for_gate(void);
 
 struct scenario {

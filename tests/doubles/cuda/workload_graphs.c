@@ -1,5 +1,5 @@
-/* Graphs, by hand and captured. The books name a structure by what it is; the test holds that against the
- * signatures. */
+/* Scenarios with graphs, built node by node and captured. The books have the name of each structure; the test
+ * compares the names with the signatures. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ static bool node_mode(void) {
     return mode != NULL && strcmp(mode, "1") == 0;
 }
 
-/* The structure: kernel numbers in the order they run, for the books of node mode. */
+/* A structure: numbers of its kernels in their order, for the books of node mode. */
 struct structure {
     const char *name;
     int count, kernels[8];
@@ -38,7 +38,7 @@ static void replay(void *exec, const struct structure *of, int stream, int times
 static void *instantiate(void *graph) {
     void *exec;
     cuda.cuGraphInstantiateWithFlags(&exec, graph, 0);
-    /* As frameworks do. */
+    /* Frameworks destroy the template at once. */
     cuda.cuGraphDestroy(graph);
     return exec;
 }
@@ -74,7 +74,7 @@ static void *captured_diamond(bool other_first) {
     return instantiate(graph);
 }
 
-/* The same by hand, backwards, with some of the edges added afterwards. */
+/* The same graph, built node by node from the last to the first, with some edges added afterwards. */
 static void *diamond_by_hand(void) {
     void *graph;
     cuda.cuGraphCreate(&graph, 0);
@@ -110,13 +110,13 @@ static int graphs(void) {
     cuda.fake_settle();
     cuda.cuGraphExecDestroy(first);
     cuda.cuGraphExecDestroy(line);
-    /* Whoever comes after, perhaps at the same address. */
+    /* The next graph may get the same address. */
     replay(captured_chain(), &chain, 1, 5);
     close_books();
     return 0;
 }
 
-/* A graph inside of another, which is not the same as one without, nor as one with another inside. */
+/* A graph with a child graph: it differs from one without, and from one with another child. */
 static void *with_child(bool backwards) {
     void *child, *graph, *node;
     cuda.cuGraphCreate(&child, 0);
@@ -141,7 +141,7 @@ static int child_graphs(void) {
     return 0;
 }
 
-/* Nothing runs for seconds, while launches go on. */
+/* For seconds launches are only captured, and nothing runs. */
 static int long_capture(void) {
     void *graph;
     start();

@@ -1,4 +1,4 @@
-/* All that takes memory, at once. */
+/* Scenario with everything that takes memory at once. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void launch_unbooked(int symbol, int stream) {
     cuda.cuLaunchKernel(functions[symbol], 1, 1, 1, 1, 1, 1, 0, (void *)(uintptr_t)(stream + 1), NULL, NULL);
 }
 
-/* No two are the same; all live on. */
+/* Creates graphs that all differ, and keeps them. */
 static void make_graphs(void) {
     for (int i = 0; i < GRAPHS; i++) {
         void *graph, *exec, *before = NULL;
@@ -64,7 +64,7 @@ static uint64_t peak_bytes(void) {
     return kib << 10;
 }
 
-/* In the end nothing is read any more, so that every buffer is in use. */
+/* At the end no records are read, so that every buffer is in use. */
 static int everything(void) {
     start();
     load_symbols();

@@ -1,4 +1,4 @@
-/* Ways to begin and to end. */
+/* Scenarios with starts, forks and ends of processes. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static uint64_t now_ms(void) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* The child has no CUDA of its own, tries, and leaves by exit(). Returns how long that took. */
+/* Forks a child without CUDA, which tries to use it and calls exit(). Returns the time that this took. */
 static uint64_t child_leaves(int *failed) {
     uint64_t forked_ms = now_ms();
     pid_t child = fork();
@@ -41,7 +41,7 @@ static uint64_t child_leaves(int *failed) {
     return now_ms() - forked_ms;
 }
 
-/* At once, as nobody there has a last word: waiting for it takes a second, each time. */
+/* The children must exit at once: no collector runs there, and a wait for it takes a second each time. */
 static int fork_and_exit(void) {
     start();
     some_work();
@@ -53,7 +53,7 @@ static int fork_and_exit(void) {
     return failed;
 }
 
-/* A child that begins with CUDA, of a process that had it loaded but not begun. */
+/* Forks a child that starts CUDA, from a process that has loaded but not started it. */
 static pid_t fork_worker(void) {
     load();
     pid_t child = fork();
@@ -66,7 +66,7 @@ static pid_t fork_worker(void) {
     return child;
 }
 
-/* As fork_and_exit, from a process that had CUDA loaded but not begun: the child begins. */
+/* As fork_and_exit, from a process that has loaded but not started CUDA: the child starts it. */
 static int fork_before_init(void) {
     int failed = wait_for_child(fork_worker());
     start();
@@ -96,7 +96,7 @@ static int plain(void) {
     return 0;
 }
 
-/* Without handlers of exit: what was read until then is known. */
+/* Exits without running handlers: the records read until then are known. */
 static int leave_at_once(void) {
     start();
     some_work();
@@ -141,7 +141,7 @@ static void *launch_for_ever(void *unused) {
     return NULL;
 }
 
-/* Others launch while handlers of exit run, and after. */
+/* Other threads launch while handlers of exit run, and after. */
 static int exit_while_launching(void) {
     start();
     symbol_function(0);
@@ -170,7 +170,7 @@ static int abort_itself(void) {
     abort();
 }
 
-/* Runs no handlers of exit either. */
+/* quick_exit() runs no handlers of exit either. */
 static int quick_exit_itself(void) {
     start();
     some_work();
@@ -184,7 +184,7 @@ static void *begin_there(void *unused) {
     return (void *)(uintptr_t)cuda.cuInit(0);
 }
 
-/* Other processes, that leave while their driver begins: none hangs, none crashes. */
+/* Child processes that exit while their driver starts: none hangs, none crashes. */
 static int exit_during_start(void) {
     load();
     int failed = 0;
@@ -204,14 +204,14 @@ static int exit_during_start(void) {
     return failed;
 }
 
-/* A child that nobody waits for until the test says so. */
+/* A child that is not waited for until the test opens the gate. */
 static int zombie(void) {
     pid_t child = fork_worker();
     wait_for_gate();
     return wait_for_child(child);
 }
 
-/* What the command leaves behind begins with CUDA, and ends, when the run is over. */
+/* A process that outlives the command: starts CUDA and exits after the run is over. */
 static int orphan(void) {
     load();
     if (fork() == 0) {
@@ -236,7 +236,7 @@ static void tell_time_of_exit(void) {
     close_books();
 }
 
-/* Books only how long the handlers of exit() took that came after the first. */
+/* Books only the time of the handlers of exit() that run after the first. */
 static int timed_exit(void) {
     atexit(tell_time_of_exit);
     start();

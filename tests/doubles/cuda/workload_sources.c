@@ -1,4 +1,4 @@
-/* Two vendors in one process: CUDA, and the toy that the library for tests knows beside it. */
+/* Scenarios with two vendors in one process: CUDA, and the toy of the library for tests. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ static int begin_together(void) {
     return 0;
 }
 
-/* CUDA is there, and does nothing. */
+/* CUDA is started, and does nothing. */
 static int toy_alone(void) {
     find_toy();
     start();
@@ -134,7 +134,7 @@ static int cuda_alone(void) {
     return 0;
 }
 
-/* More than it has room for. */
+/* The toy has more records than room for them. */
 static int toy_loses(void) {
     find_toy();
     start();
@@ -151,7 +151,7 @@ static uint64_t now_ms(void) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* The child finds both stopped, and leaves by exit() at once. */
+/* In the child both sources are stopped, and exit() returns at once. */
 static int fork_both(void) {
     find_toy();
     start();

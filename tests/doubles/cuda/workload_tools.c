@@ -1,4 +1,4 @@
-/* Another tool in the same process, that takes CUPTI's buffers for itself for a while, as torch.profiler. */
+/* Scenarios with another tool in the process that takes CUPTI's buffers for a while, as torch.profiler does. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -33,7 +33,8 @@ static void requested(uint8_t **buffer, size_t *size, size_t *records) {
     *records = 0;
 }
 
-/* Whoever touches one of ours afterwards crashes. Those of others are let go, as the real tool does. */
+/* Makes a completed buffer of this tool unreadable: a later access crashes. Buffers of other tools are
+ * dropped, as the real tool does. */
 static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid) {
     (void)context, (void)stream, (void)size, (void)valid;
     for (int i = 0; i < OURS; i++) {
@@ -62,7 +63,7 @@ static void per_thread(uint8_t value) {
     cupti.cuptiActivitySetAttribute(PER_THREAD, &(size_t){1}, &value);
 }
 
-/* Work that the other tool sees. */
+/* Launches whose records go to the other tool. */
 static void launch_unseen(int times) {
     for (int i = 0; i < times; i++) {
         struct span span = next_span(0, 1000);
@@ -86,7 +87,8 @@ static void end_session(bool finalize) {
     if (finalize) cupti.cuptiFinalize();
 }
 
-/* Work goes on, which is how it is noticed that nothing is heard of it; how much of it is seen is open. */
+/* Launches until capture resumes: the profiler detects launches without records. How many of these are
+ * recorded is not defined. */
 static int wait_until_resumed(void) {
     for (int tries = 0; tries < 8000; tries++) {
         if (cuda.fake_enabled(SYNC) && cuda.fake_enabled(KERNEL)) return 0;
@@ -96,7 +98,8 @@ static int wait_until_resumed(void) {
     return 76;
 }
 
-/* No real session is so short that nobody looks meanwhile: twice, as one may be looking now. */
+/* Launches until the profiler has read the attribute: a real session is never shorter. Twice, as one read
+ * may be in progress. */
 static void launch_until_seen(void) {
     uint64_t seen = cupti.cuptiFakeAttributeReads() + 2;
     launch_unseen(3000);

@@ -1,4 +1,4 @@
-/* Kernels, copies, sets and waits. */
+/* Scenarios with kernels, copies, sets and waits. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int steady(void) {
     return 0;
 }
 
-/* Stays until the test has read what it wants to read. */
+/* Stays alive until the test has read the values. */
 static int live(void) {
     start();
     mix(5000);
@@ -37,7 +37,7 @@ static int live(void) {
     return 0;
 }
 
-/* Intervals inside of others, beside others, and apart, over streams that are far from each other. */
+/* Nested, adjacent and separate intervals, on streams whose times are far apart. */
 static int overlap(void) {
     start();
     on_device(0);
@@ -64,7 +64,7 @@ static int many_symbols(void) {
     return 0;
 }
 
-/* Symbols that differ after 5,999 bytes only. */
+/* Symbols that differ only after 5,999 bytes. */
 static int long_symbols(void) {
     start();
     on_device(0);
@@ -83,7 +83,7 @@ static int long_symbols(void) {
     return 0;
 }
 
-/* Modules come and go, and other symbols get the memory of their names. */
+/* Modules are unloaded, and other symbols get the memory of their names. */
 static int reused_names(void) {
     start();
     on_device(0);
@@ -125,7 +125,7 @@ static int invalid(void) {
     return 0;
 }
 
-/* CUPTI says that it has lost some. */
+/* CUPTI reports lost records. */
 static int lost(void) {
     start();
     on_device(0);
@@ -139,7 +139,7 @@ static int lost(void) {
     return 0;
 }
 
-/* More records than there are buffers for, while none is read. */
+/* More records than the buffers hold, while none are read. */
 static int flood(void) {
     start();
     on_device(0);
@@ -209,7 +209,7 @@ static struct span from_now(uint64_t duration) {
     return (struct span){at, at + duration};
 }
 
-/* A kernel that runs for a while: not known before it ends, but then. */
+/* A long kernel: it is measured when it ends, and not before. */
 static int running(void) {
     start();
     on_device(0);
@@ -220,7 +220,7 @@ static int running(void) {
     return 0;
 }
 
-/* A kernel that still runs at exit has no end. */
+/* A kernel that still runs at exit: it has no end. */
 static int exit_while_running(void) {
     start();
     on_device(0);
@@ -236,7 +236,7 @@ static int exit_while_running(void) {
 
 static uint64_t now_ns(void) { return from_now(0).start; }
 
-/* The time of kernels adds up to the time since what is booked as the start. */
+/* The kernel time adds up to the time since the booked start. */
 static int paced(void) {
     start();
     on_device(0);

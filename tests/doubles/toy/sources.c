@@ -1,4 +1,4 @@
-/* The table of sources of the library for tests: the product's one and the toy. */
+/* The table of sources in the library for tests: the product's source and the toy. */
 #include "../../../ffi/cuda/source.h"
 #include "toy.h"
 

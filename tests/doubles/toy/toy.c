@@ -1,4 +1,4 @@
-/* The toy's source, and its runtime: what the workload calls. One thread of the workload at a time. */
+/* The toy's source, and its runtime, which the workload calls from one thread at a time. */
 #include "toy.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* A vendor without a device: it records what the workload tells it to. */
+/* A vendor without a device: it records the operations that the workload gives it. */
 #ifndef TOY_H
 #define TOY_H
 
