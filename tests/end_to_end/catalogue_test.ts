@@ -1,4 +1,4 @@
-/** The catalogue against a run that records all that can be recorded: CUDA, an engine, an upload. */
+/** Test of the catalogue against a run that records everything possible: CUDA, an engine, an upload. */
 
 import assert from "node:assert/strict";
 import { catalogue, describe } from "@service/core";
@@ -7,7 +7,7 @@ import { runScenario } from "../doubles/cuda/harness.ts";
 import { readLocal, until } from "../stack.ts";
 import { missingCompiler, testUnless } from "../skipping.ts";
 
-/** Metrics that are explained and cannot be recorded by the run, and why. */
+/** Metrics in the catalogue that the run cannot record, and the reason. */
 const NOT_RECORDED: Record<string, string> = {
   gpu_utilization_percent: "the interface names it; no source reads devices yet",
   rocm_kernels_nanoseconds: "the interface names it; no source captures ROCm yet",
@@ -34,7 +34,7 @@ testUnless(missingCompiler(compiler))(
       flags: ["--metrics-url", `${urlOf(engine)}/metrics`],
       env: { SERVICE_API_BASE: urlOf(hosted), SERVICE_API_KEY: "any" },
       async during({ run, openGate }) {
-        // It takes two samples.
+        // The first value takes two samples.
         await until(async () => {
           const { metrics } = await readLocal(run);
           return metrics.some(({ name }) => name === "process_cpu_usage_percent");
@@ -56,7 +56,7 @@ testUnless(missingCompiler(compiler))(
   },
 );
 
-Deno.test("what the run cannot record is explained", () => {
+Deno.test("metrics that the run cannot record are in the catalogue", () => {
   for (const name of Object.keys(NOT_RECORDED)) assert(describe(name), name);
 });
 

@@ -1,4 +1,4 @@
-/** CUDA processes with namespaces of their own, and directories that they do not share with us. */
+/** Tests of CUDA processes in their own namespaces, with directories that the profiler does not share. */
 
 import assert from "node:assert/strict";
 import { readLocal, until } from "../stack.ts";
@@ -15,14 +15,14 @@ import { missingCompiler, testUnless } from "../skipping.ts";
 
 const PID_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"];
 
-/** Words before a command that shall find something else at a path: `set` says what. */
+/** Words of a wrapper that runs a command in a mount namespace; `set` is shell code that mounts. */
 function mounted(set: string): string[] {
   return ["unshare", "--mount", "sh", "-c", `${set} && exec "$@"`, "sh"];
 }
 
 /** A tmpfs with less room than a segment takes. */
 const TINY = "mount -t tmpfs -o size=1M none /dev/shm";
-/** What is below it is not the run's state any more. */
+/** Hides the run's state directory. */
 const ELSEWHERE =
   'mkdir -p "$XDG_STATE_HOME/service" && mount -t tmpfs none "$XDG_STATE_HOME/service"';
 
@@ -68,19 +68,31 @@ await test(
   },
 );
 
-await test("shared memory is all that a container has to share", mounted(":"), async () => {
-  await exact("plain", { wrapper: mounted(ELSEWHERE) });
-});
+await test(
+  "shared memory is the only directory that a container must share",
+  mounted(":"),
+  async () => {
+    await exact("plain", { wrapper: mounted(ELSEWHERE) });
+  },
+);
 
-await test("where shared memory is small, the state directory is used", mounted(TINY), async () => {
-  await exact("plain", { wrapper: mounted(TINY) });
-});
+await test(
+  "if shared memory is too small, the state directory is used",
+  mounted(TINY),
+  async () => {
+    await exact("plain", { wrapper: mounted(TINY) });
+  },
+);
 
-await test("with nowhere to write the workload runs, unmeasured", mounted(TINY), async () => {
-  const wrapper = mounted(`${TINY} && ${ELSEWHERE.replace("none", "-o size=1M none")}`);
-  const { status, payload } = await runScenario("plain", { wrapper });
-  assert.equal(status.code, 0);
-  assert.deepEqual(captureStates(payload), []);
-  const state = payload.metrics.find(({ tags }) => tags.capture === "gpu_kernels");
-  assert.deepEqual(state?.stats, { value: 0 });
-});
+await test(
+  "without a writable directory the workload runs, unmeasured",
+  mounted(TINY),
+  async () => {
+    const wrapper = mounted(`${TINY} && ${ELSEWHERE.replace("none", "-o size=1M none")}`);
+    const { status, payload } = await runScenario("plain", { wrapper });
+    assert.equal(status.code, 0);
+    assert.deepEqual(captureStates(payload), []);
+    const state = payload.metrics.find(({ tags }) => tags.capture === "gpu_kernels");
+    assert.deepEqual(state?.stats, { value: 0 });
+  },
+);

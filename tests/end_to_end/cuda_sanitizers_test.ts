@@ -1,4 +1,4 @@
-/** The main scenarios with all of it under the compiler's sanitizers: workload, fakes and library. */
+/** The main scenarios with the workload, the fakes and the library under the compiler's sanitizers. */
 
 import assert from "node:assert/strict";
 import { missingSanitizer, type Sanitizer } from "../doubles/cuda/build.ts";
@@ -12,9 +12,9 @@ import { testUnless } from "../skipping.ts";
 
 interface Watched extends ScenarioOptions {
   scenario: string;
-  /** What it leaves is not what it books. */
+  /** The recorded values differ from the books. */
   loses?: boolean;
-  /** Not under the sanitizer of threads, which cannot follow it. */
+  /** Not under the thread sanitizer, which does not support it. */
   notThread?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The capture of CUDA against a fake driver and a fake CUPTI: what is published is what was done. */
+/** Tests of CUDA capture with a fake driver and a fake CUPTI: the payload equals the booked work. */
 
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../temporary_directory.ts";
@@ -22,7 +22,7 @@ const ALL = Object.keys(TOOLKITS) as Toolkit[];
 
 const test = testUnless(missingCompiler(compiler));
 
-/** Runs a scenario that ends well, and compares all of it. */
+/** Runs a scenario that must succeed, and compares all its values. */
 async function exact(name: string, options: harness.ScenarioOptions = {}) {
   const outcome = await runScenario(name, options);
   assert.equal(outcome.status.code, 0, name);
@@ -37,11 +37,11 @@ for (const toolkit of ALL) {
   });
 }
 
-test("time in which a device is busy counts once, however much runs on it", async () => {
+test("busy time of a device counts once, also with concurrent work", async () => {
   await exact("overlap");
 });
 
-test("a read has what was done before it, while the process runs", async () => {
+test("a read of a running process includes the work done before it", async () => {
   await exact("live", {
     async during({ run, books, openGate }) {
       const done = await until(async () => (await books()).length > 0 && await books());
@@ -51,12 +51,12 @@ test("a read has what was done before it, while the process runs", async () => {
   });
 });
 
-test("an answer has what was done after it was asked for", async () => {
+test("an answer includes work done after the request was sent", async () => {
   await runScenario("paced", {
     async during({ run, books, openGate }) {
       const [own] = await until(async () => (await books()).length > 0 && await books());
       const start_ns = parseInt(own!.cells.get("start_nanoseconds  ")!);
-      // A busy machine answers late, and then a later answer has it.
+      // On a busy machine the answer may be late: then the next one includes it.
       await until(async () => {
         const asked_ms = Date.now();
         const found = frames(await readLocal(run), own!.pid, "cuda_kernels_nanoseconds");
@@ -70,12 +70,12 @@ test("an answer has what was done after it was asked for", async () => {
   });
 });
 
-test("a process that launches nothing is captured, and has nothing", async () => {
+test("a process without launches is captured, with empty profiles", async () => {
   const { payload, books } = await exact("idle");
   assert.equal(frames(payload, books[0]!.pid, "cuda_kernels_nanoseconds").size, 0);
 });
 
-test("past the limit of frames time goes to (other), and the sum is right", async () => {
+test("beyond the limit of frames, time goes to (other) and the sum is exact", async () => {
   const { payload, books: [own], status } = await runScenario("many_symbols");
   assert.equal(status.code, 0);
   const found = frames(payload, own!.pid, "cuda_kernels_nanoseconds");
@@ -88,26 +88,26 @@ test("past the limit of frames time goes to (other), and the sum is right", asyn
   for (const [frame, value] of found) assert.equal(value, due.get(frame));
 });
 
-test("symbols longer than a name may be stay apart", async () => {
+test("symbols longer than the limit of a name stay distinct", async () => {
   const { payload, books: [own] } = await runScenario("long_symbols");
   const found = frames(payload, own!.pid, "cuda_kernels_nanoseconds");
   assert.deepEqual([...found.values()].sort(), ["1000 1", "1001 1", "1002 1"]);
   for (const name of found.keys()) assert(name.length <= 4096 && name.startsWith("aaaa"));
 });
 
-test("a name's memory may be another symbol's once its module is gone", async () => {
+test("the memory of a name may be reused after its module is unloaded", async () => {
   await exact("reused_names");
 });
 
-test("records without a start, or with an end before it, are counted and count nowhere else", async () => {
+test("records without a start, or with an end before it, are counted as invalid only", async () => {
   await exact("invalid");
 });
 
-test("records that CUPTI has lost are counted", async () => {
+test("records that CUPTI lost are counted", async () => {
   await exact("lost");
 });
 
-test("records that come faster than they are read are counted as dropped", async () => {
+test("records that arrive faster than they are read are counted as dropped", async () => {
   await Promise.all((["11.8", "13.0"] as const).map(flood));
 });
 
@@ -125,7 +125,7 @@ async function flood(toolkit: Toolkit) {
   assert(difference < 7500, `${seen} seen and ${dropped} dropped of 150,001`);
 }
 
-test("under all loads at once a process has at most 24 MiB of ours", async () => {
+test("under all loads at once the library takes at most 24 MiB of a process", async () => {
   const peak = async (wrapper: string[]) => {
     const { status, books: [own] } = await runScenario("everything", { wrapper });
     assert.equal(status.code, 0);
@@ -143,7 +143,7 @@ test("cuInit from many threads at once, and again", async () => {
   await exact("init_often");
 });
 
-test("a kernel that runs is known once it ends, however often it is asked for", async () => {
+test("a running kernel is measured when it ends, also after many reads", async () => {
   await exact("running", {
     async during({ run, books }) {
       do await readLocal(run); while ((await books()).length === 0);
@@ -151,11 +151,11 @@ test("a kernel that runs is known once it ends, however often it is asked for", 
   });
 });
 
-test("a kernel that runs at exit is counted as having no end", async () => {
+test("a kernel that runs at exit is counted as invalid", async () => {
   await exact("exit_while_running");
 });
 
-/** Structures, by signature: which are the same in every run is what a signature is for. */
+/** Names of structures by their signatures, which must be the same in every run. */
 async function signatures(
   scenario: string,
   options: harness.ScenarioOptions,
@@ -173,7 +173,7 @@ async function signatures(
   return Object.fromEntries(named);
 }
 
-test("graphs count by structure, however made, and have the same signature everywhere", async () => {
+test("graphs with one structure have one signature, in every process and however created", async () => {
   const one = await signatures("graphs", { toolkit: "13.0" });
   assert.deepEqual(await signatures("graphs", { toolkit: "12.4" }), one);
   const env = { FAKE_GRAPH_ID: "template" };
@@ -181,15 +181,15 @@ test("graphs count by structure, however made, and have the same signature every
   assert.deepEqual(await signatures("graphs", { toolkit: "12.1", env }), one);
 });
 
-test("records may name the graph that was instantiated", async () => {
+test("records may have the id of the instantiated template", async () => {
   await signatures("graphs", { env: { FAKE_GRAPH_ID: "template" } });
 });
 
-test("a graph in a graph is part of its structure", async () => {
+test("a child graph is part of the structure", async () => {
   await signatures("child_graphs", {});
 });
 
-test("in node mode the kernels of graphs are kernels, and there are no graphs", async () => {
+test("in node mode kernels of graphs count as kernels, and there are no graphs", async () => {
   const { payload, books: [own] } = await exact("graphs", {
     flags: ["--cuda-graph-trace", "node"],
     env: { WORKLOAD_NODE_MODE: "1" },
@@ -199,16 +199,16 @@ test("in node mode the kernels of graphs are kernels, and there are no graphs", 
   assert(mode?.type === "gauge" && mode.stats.value === 1);
 });
 
-test("the child of a fork leaves by exit() and is not its parent", async () => {
+test("the child of a fork exits by exit(), and its parent's values are not its own", async () => {
   await exact("fork_and_exit");
 });
 
-test("the child of a fork that begins with CUDA itself is a process of its own", async () => {
+test("the child of a fork that starts CUDA is measured as a process", async () => {
   const { books } = await exact("fork_before_init");
   assert.equal(books.length, 2);
 });
 
-/** A service that stores each upload, and nothing else. */
+/** A fake service that collects the uploads. */
 function startCollecting(): AsyncDisposable & { url: string; uploads: Upload[] } {
   const uploads: Upload[] = [];
   const server = Deno.serve(
@@ -248,7 +248,7 @@ test("a captured process keeps its command line, in the payload and in each uplo
   }
 });
 
-test("a process that was started by another is captured too", async () => {
+test("a child process is captured too", async () => {
   const { books } = await exact("fork_and_exec");
   assert.equal(books.length, 2);
 });
@@ -261,7 +261,7 @@ for (
     ["abort_itself", "SIGABRT"],
   ] as const
 ) {
-  test(`${scenario}: what was published outlives the process`, async () => {
+  test(`${scenario}: published values outlive the process`, async () => {
     const { status, payload, books } = await runScenario(scenario, {
       async during({ run, books, openGate }) {
         const done = await until(async () => (await books()).length > 0 && await books());
@@ -278,17 +278,17 @@ test("exit() on another thread loses nothing", async () => {
   await exact("exit_from_thread");
 });
 
-test("exit() while others launch neither hangs nor crashes", async () => {
+test("exit() while other threads launch neither hangs nor crashes", async () => {
   const { status } = await runScenario("exit_while_launching");
   assert.equal(status.code, 0);
 });
 
-test("exit() while the driver begins neither hangs nor crashes", async () => {
+test("exit() while the driver starts neither hangs nor crashes", async () => {
   const { status } = await runScenario("exit_during_start");
   assert.equal(status.code, 0);
 });
 
-test("a process that ended counts, also while nobody waits for it", async () => {
+test("the values of an ended process count, also before it is waited for", async () => {
   await exact("zombie", {
     async during({ run, books, openGate }) {
       const done = await until(async () => (await books()).length > 0 && await books());
@@ -303,7 +303,7 @@ test("a process that outlives the run neither hangs nor crashes", async () => {
   assert.equal(status.code, 0);
 });
 
-test("answers do not wait for a stopped process, and it is read when it goes on", async () => {
+test("answers do not wait for a stopped process, which is read after it continues", async () => {
   await exact("live", {
     async during({ run, books, openGate }) {
       const [own] = await until(async () => (await books()).length > 0 && await books());
@@ -317,19 +317,19 @@ test("answers do not wait for a stopped process, and it is read when it goes on"
   });
 });
 
-test("a driver that is gone before the handlers of exit() is not called", async () => {
+test("a driver torn down before the handlers of exit() is not called", async () => {
   for (const scenario of ["plain", "exit_while_launching"]) {
     const { status } = await runScenario(scenario, { env: { FAKE_TEARDOWN: "first" } });
     assert.equal(status.code, 0);
   }
 });
 
-test("the driver may let go of the library", async () => {
+test("the driver may unload the library", async () => {
   await exact("closed_injection");
 });
 
 for (const scenario of ["usurped", "finalized"]) {
-  test(`${scenario}: another tool has CUPTI for a while, and the capture goes on after it`, async () => {
+  test(`${scenario}: another tool uses CUPTI for a while, and capture resumes after it`, async () => {
     const { status, payload, books: [own] } = await runScenario(scenario);
     assert.equal(status.code, 0);
     const found = frames(payload, own!.pid, "cuda_kernels_nanoseconds");
@@ -348,7 +348,7 @@ test("a tool that CUDA_INJECTION64_PATH names is called, and the payload names i
   assert.equal(await Deno.readTextFile(called.path), "called\n");
 });
 
-test("what CUDA_INJECTION64_PATH names is no tool where it cannot be loaded", async () => {
+test("a file in CUDA_INJECTION64_PATH that cannot be loaded is not a tool", async () => {
   await using garbage = await temporaryFile();
   await Deno.writeTextFile(garbage.path, "\x7fELF\x01garbage");
   const said = ({ resources }: Signals) =>
@@ -364,7 +364,7 @@ test("what CUDA_INJECTION64_PATH names is no tool where it cannot be loaded", as
   }
 });
 
-test("graphs may be captured for as long as it takes", async () => {
+test("a long capture of a graph does not interrupt the profiler", async () => {
   for (const { errors } of await Promise.all(["graph", "node"].map(capture))) {
     assert.deepEqual(errors, []);
   }
@@ -374,11 +374,11 @@ test("graphs may be captured for as long as it takes", async () => {
   }
 });
 
-test('"none" is no tool', async () => {
+test('"none" in CUDA_INJECTION64_PATH is not a tool', async () => {
   await exact("plain", { env: { CUDA_INJECTION64_PATH: "none" } });
 });
 
-/** The workload is as without us, and the payload says why nothing is known. */
+/** Asserts that the workload runs as without the profiler, and that the payload has the reason. */
 async function refused(options: harness.ScenarioOptions, reason: RegExp): Promise<void> {
   const { status, payload } = await runScenario("steady", options);
   assert.equal(status.code, 0);
@@ -387,7 +387,7 @@ async function refused(options: harness.ScenarioOptions, reason: RegExp): Promis
   assert(states.some((state) => state.startsWith("0 ") && reason.test(state)), states.join());
 }
 
-/** Runs where `files`, by path in a fresh folder, are copies of others; those in `loads` are loaded. */
+/** Runs with copies of files: `files` by path in a new folder; those in `loads` are loaded first. */
 async function withFiles(
   files: Record<string, string>,
   options: { loads: string[]; env?: (folder: string) => Record<string, string> },
@@ -416,7 +416,7 @@ async function withFiles(
   return [...used][0]!.slice(folder.path.length + 1);
 }
 
-test("the CUPTI that a process has is used, then that of its own CUDA, wherever it lies", async () => {
+test("the loaded CUPTI is used, else that of the process's CUDA, in any known folder", async () => {
   const cupti12 = `${await libraries("12.4")}/libcupti.so.12`;
   const cupti13 = `${await libraries("13.0")}/libcupti.so.13`;
   const runtime = await otherTool();
@@ -453,7 +453,7 @@ for (const error of ["15", "999"]) {
   });
 }
 
-test("a part of a device has an identifier of its own", async () => {
+test("a MIG instance has its own uuid", async () => {
   const { payload } = await runScenario("plain", { env: { FAKE_MIG: "1" } });
   const found = payload.metrics.flatMap(({ name, tags }) =>
     name === "cuda_kernels_nanoseconds" ? [tags["device.uuid"]] : []

@@ -1,4 +1,4 @@
-/** The pages in docs/ and the README: what they name exists. */
+/** Tests of the pages in docs/ and the README: the files and tests that they name exist. */
 
 import assert from "node:assert/strict";
 import { metricsPage } from "../../docs/metrics.ts";
@@ -6,7 +6,7 @@ import { metricsPage } from "../../docs/metrics.ts";
 const ROOT = new URL("../../", import.meta.url);
 const FOLDERS = ["core", "local", "edge", "ffi", "tests", "docs", "examples"];
 
-/** Files that tasks write: they need not be in the checkout. */
+/** Files that tasks write, and that may not be in the checkout. */
 const GENERATED = /^(ffi\/build|tests\/bench\/results\.json)/;
 
 const pages = ["README.md"];
@@ -14,12 +14,12 @@ for await (const { name } of Deno.readDir(new URL("docs", ROOT))) {
   if (name.endsWith(".md")) pages.push(`docs/${name}`);
 }
 
-Deno.test("docs/metrics.md is what the catalogue says (deno run -A docs/metrics.ts writes it)", async () => {
+Deno.test("docs/metrics.md equals the catalogue (deno run -A docs/metrics.ts writes it)", async () => {
   assert.equal(await read("docs/metrics.md"), metricsPage());
 });
 
 for (const page of pages) {
-  Deno.test(`${page} links only to files that exist, and names only such paths`, async () => {
+  Deno.test(`${page} links to and names only files that exist`, async () => {
     const text = await read(page);
     const links = Array.from(
       text.matchAll(/\]\(([^)#:]+)[^):]*\)/g),

@@ -29,7 +29,7 @@ async function errorsOf(command: string[]): Promise<{ code: number; errors: Erro
   return { code: status.code, errors: errors.toReversed() };
 }
 
-Deno.test("what the workload says of its troubles is in the payload, to its last word", async () => {
+Deno.test("warnings and errors of the workload are in the payload, up to its last line", async () => {
   const { code, errors } = await errorsOf(["python3", "-c", SCRIPT]);
   assert.equal(code, 1);
   const told = errors.map(({ level, message }) => `${level}: ${message}`);
@@ -46,12 +46,12 @@ Deno.test("what the workload says of its troubles is in the payload, to its last
   assert.equal(last.tags?.["exit.code"], "1");
 });
 
-Deno.test("a crash in the last moment is told by its signal", async () => {
+Deno.test("a crash without output is reported by its signal", async () => {
   const { errors } = await errorsOf(["bash", "-c", "echo boom >&2; kill -SEGV $$"]);
   assert.equal(errors.at(-1)!.tags?.["exit.signal"], "SIGSEGV");
   assert.match(errors.at(-1)!.exception, /boom/);
 });
 
-Deno.test("a workload without trouble has no errors", async () => {
+Deno.test("a workload without warnings has no errors", async () => {
   assert.deepEqual((await errorsOf(["echo", "fine"])).errors, []);
 });

@@ -5,14 +5,14 @@ import { readLocal, type Run, startRun, until } from "../stack.ts";
 import { run, start } from "../command.ts";
 import { testUnless } from "../skipping.ts";
 
-/** Debian's Python, for which Debian's packages are installed. */
+/** Debian's Python, which has Debian's packages. */
 const PYTHON = "/usr/bin/python3";
 
 const NODE_EXPORTER = await missing("prometheus-node-exporter", "--version");
 const PYTHON_CLIENT = await missing(PYTHON, "-c", "import prometheus_client");
 const PROMETHEUS = await missing("prometheus", "--version");
 
-/** That a program is not installed, or `null`. */
+/** The reason that a program is not installed, or `null`. */
 async function missing(program: string, ...args: string[]): Promise<string | null> {
   const there = run([program, ...args]).then(({ status }) => status.success, () => false);
   return await there ? null : `not installed: ${program} ${args.at(-1)}`;
@@ -37,7 +37,7 @@ function stats<Type extends Metric["type"]>(
   return found.stats as Extract<Metric, { type: Type }>["stats"];
 }
 
-/** The payload once it has a metric. */
+/** The first payload with a metric. */
 function payloadWith(run: Run, name: string): Promise<Signals> {
   return until(async () => {
     const payload = await readLocal(run);
@@ -82,12 +82,12 @@ for (const [program, missing, late, args] of EXPORTERS) {
         const one = payload.metrics.find((metric) => metric.name === name)?.stats;
         const ours = one && ("value" in one ? one.value : "total" in one ? one.total : undefined);
         if (Number(ours) === Number(direct[1])) equal++;
-        // It was read a moment before.
+        // The payload's value was read a moment before.
         if (type === "counter" && ours !== undefined) {
           assert(Number(ours) <= Number(direct[1]), name);
         }
       }
-      // Some come and go with what the machine does, or move between the two scrapes.
+      // Some series exist only at times, or change between the two scrapes.
       assert(missing.length <= 3, missing.join(", "));
       assert(equal > 50, `${equal} values are equal`);
       assert.deepEqual(payload.errors.filter(isOurs), []);
@@ -95,7 +95,7 @@ for (const [program, missing, late, args] of EXPORTERS) {
   );
 }
 
-/** All metric types of the client for Python, with values that do not change once it serves. */
+/** Program with all metric types of the Python client, whose values stay constant. */
 const ALL_TYPES = `
 import sys, time
 from prometheus_client import *
@@ -204,10 +204,10 @@ testUnless(PROMETHEUS ?? PYTHON_CLIENT)(
   },
 );
 
-Deno.test("an engine that is known by its command is read without a flag, and the change is said", async () => {
+Deno.test("an engine recognized by its command is read without a flag, and the change is printed", async () => {
   await using directory = await temporaryDirectory();
   const engine = `${directory.path}/llama-server`;
-  // A stand-in that serves what it is asked to, on the port that its flags say.
+  // A fake engine that serves its metrics on the port of its flags.
   await Deno.writeTextFile(
     engine,
     `#!/usr/bin/env python3
@@ -251,7 +251,7 @@ http.server.HTTPServer(('127.0.0.1', int(sys.argv[sys.argv.index('--port') + 1])
   assert.deepEqual(last.errors.filter(isOurs), []);
 });
 
-/** Whether an error is the profiler's, and not what the workload itself wrote or how it ended. */
+/** Whether an error comes from the profiler, and not from the workload's output or exit. */
 function isOurs({ tags = {} }: ErrorEntry): boolean {
   return tags["stream"] === undefined && tags["exit.signal"] === undefined;
 }

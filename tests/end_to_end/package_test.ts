@@ -8,7 +8,7 @@ import { missingCompiler, testUnless } from "../skipping.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname);
 
-/** Where no one can make a folder, not even root. */
+/** A path where not even root can create a folder. */
 const NOWHERE = "/proc/self";
 
 testUnless(missingCompiler(compilerFor(Deno.build.arch)))(
@@ -57,7 +57,7 @@ async function publish({ url }: Registry): Promise<void> {
   }
 }
 
-/** Runs a command by the package; why its console was not captured, if it was not. */
+/** Runs a command with the package. Returns the reason if its console was not captured. */
 async function run(
   { url }: Registry,
   path: string,
@@ -87,7 +87,7 @@ async function run(
   return state.tags.reason;
 }
 
-/** Native files that were asked for. */
+/** Requested native files. */
 function listed({ asked }: Registry): string[] {
   const marker = "/ffi/build/package/";
   return asked.filter((path) => path.includes(marker)).map((path) => path.split(marker)[1]!);

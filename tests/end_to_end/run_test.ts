@@ -4,7 +4,7 @@ import { SECOND_NS } from "@service/core/time";
 import { readLocal, startRun, until } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
-/** Runs a command to its end, with its state in a directory of its own. */
+/** Runs a command to its end, with its own state directory. */
 async function run(
   command: string[],
   options: { flags?: string[]; env?: Record<string, string> } = {},
@@ -18,7 +18,7 @@ async function run(
     .ended;
 }
 
-Deno.test("exit code and output are the workload's, and the profiler says nothing", async () => {
+Deno.test("exit code and output are the workload's, and the profiler prints nothing", async () => {
   const { status, stdout, stderr } = await run([
     "bash",
     "-c",
@@ -37,7 +37,7 @@ for (const signal of ["SIGTERM", "SIGKILL", "SIGSEGV", "SIGABRT", "SIGPIPE"] as 
 }
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT"] as const) {
-  Deno.test(`${signal} reaches the workload, which decides what comes of it`, async () => {
+  Deno.test(`${signal} is forwarded to the workload, which may handle it`, async () => {
     await using directory = await temporaryDirectory();
     const script = `trap 'exit 42' ${signal.slice(3)}; while :; do read -t 0.1 <> <(:); done`;
     await using work = startRun(["bash", "-c", script], { directory: directory.path });
@@ -56,7 +56,7 @@ Deno.test("a missing command exits with 127, one that cannot be executed with 12
   assert.equal(forbidden.stderr, "service-run: /etc/passwd: permission denied\n");
 });
 
-Deno.test("a script that does not say what it is written in is the shell's", async () => {
+Deno.test("a script without #! is run by the shell", async () => {
   await using directory = await temporaryDirectory();
   const { path } = directory;
   await Deno.writeTextFile(`${path}/script`, 'echo "$1"; exit 5\n', { mode: 0o755 });
@@ -68,7 +68,7 @@ Deno.test("a script that does not say what it is written in is the shell's", asy
   }
 });
 
-Deno.test("a bad flag exits with 2, says what is allowed, and starts nothing", async () => {
+Deno.test("a bad flag exits with 2, prints the allowed ones, and starts nothing", async () => {
   await using directory = await temporaryDirectory();
   const touched = `${directory.path}/touched`;
   const { status, stderr } = await run(["touch", touched], { flags: ["--listen-port", "70000"] });
@@ -82,7 +82,7 @@ Deno.test("--version and --help answer on stdout", async () => {
   assert.match((await run([], { flags: ["--help"] })).stdout, /^Usage: service-run/);
 });
 
-Deno.test("a named port that is taken stops it before the workload starts", async () => {
+Deno.test("a taken port given by a flag ends the run before the workload starts", async () => {
   const other = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = other.addr as Deno.NetAddr;
   const { status, stdout, stderr } = await run(["echo", "ran"], {
@@ -94,7 +94,7 @@ Deno.test("a named port that is taken stops it before the workload starts", asyn
   assert.match(stderr, new RegExp(`cannot listen on 127.0.0.1:${port}: the port is in use`));
 });
 
-Deno.test("the workload's environment is ours and its instance's id", async () => {
+Deno.test("the workload has the environment of the run and the id of the instance", async () => {
   const { stdout } = await run(["env"], {
     env: { SERVICE_DEBUG: "", DENO_SERVE_ADDRESS: "tcp:127.0.0.1:1", WITH_NEWLINE: "a\nb" },
   });
@@ -103,7 +103,7 @@ Deno.test("the workload's environment is ours and its instance's id", async () =
   assert.match(stdout, /^SERVICE_INSTANCE_ID=[0-9a-f]{12}$/m);
 });
 
-Deno.test("the payload is as the interface says, grows from the instance start, and names each metric", async () => {
+Deno.test("the payload counts from the instance start, and has only metrics of the catalogue", async () => {
   await using directory = await temporaryDirectory();
   await using work = startRun(
     [
@@ -151,7 +151,7 @@ Deno.test("the payload is as the interface says, grows from the instance start, 
   assert(later.resources.some(({ kind }) => kind === "host"));
 });
 
-Deno.test("after the end nothing listens, and the last payload is a file", async () => {
+Deno.test("after the end no port is open, and the last payload is a file", async () => {
   await using directory = await temporaryDirectory();
   const snapshotFile = `${directory.path}/last.json`;
   await using work = startRun(["sleep", "1000"], {
@@ -169,13 +169,13 @@ Deno.test("after the end nothing listens, and the last payload is a file", async
   assert(last.metrics.length > 20);
 });
 
-Deno.test("a default port that is taken is said, and does not keep the workload from running", async () => {
-  // Whoever holds the default port on this machine, this run or another program, it is held.
+Deno.test("a taken default port is reported, and the workload runs", async () => {
+  // The default port is taken: by this test, or by another program on this machine.
   let holder: Deno.Listener | undefined;
   try {
     holder = Deno.listen({ hostname: "127.0.0.1", port: 18259 });
   } catch {
-    // Held already.
+    // Taken already.
   }
   const { status, stdout, stderr } = await run(["echo", "ran"], { flags: [] });
   holder?.close();

@@ -1,4 +1,4 @@
-/** Two vendors' sources in one process: CUDA against its fakes, and a toy that only the tests know. */
+/** Tests of two vendors' sources in one process: CUDA with its fakes, and a toy that only tests have. */
 
 import assert from "node:assert/strict";
 import type { Signals } from "@service/core";
@@ -20,14 +20,14 @@ const NO_TOY = /toy: no toy in this process/;
 
 const test = testUnless(missingCompiler(compiler));
 
-/** Runs a scenario with the toy that ends well. */
+/** Runs a scenario with the toy that must succeed. */
 async function run(scenario: string, options: ScenarioOptions = {}) {
   const outcome = await runScenario(scenario, { ...options, toy: true });
   assert.equal(outcome.status.code, 0, scenario);
   return outcome;
 }
 
-/** Waits until the process says this of its capture, and lets it go on. */
+/** Waits for a capture state of the process, and then opens its gate. */
 function saying(...reasons: RegExp[]): ScenarioOptions["during"] {
   return async ({ run, openGate }) => {
     await until(async () => {
@@ -49,7 +49,7 @@ test("two sources publish in one segment, each under its prefix", async () => {
   assert.equal(frames(payload, own!.pid, "toy_kernels_nanoseconds").size, 3);
   assert(frames(payload, own!.pid, "cuda_kernels_nanoseconds").size > 3);
   const names = new Set(payload.metrics.map(({ name }) => name));
-  // What a vendor does not record is not there, not even as zeros.
+  // Metrics that a vendor does not record are absent, not zero.
   assert.deepEqual([...names].filter((name) => name.startsWith("toy_")).sort(), [
     "toy_dropped_records_total",
     "toy_invalid_records_total",
@@ -70,7 +70,7 @@ for (const scenario of ["toy_first", "begin_together"]) {
   });
 }
 
-test("a source that cannot start says why, and does not harm the other", async () => {
+test("a source that cannot start gives its reason, and the other one works", async () => {
   const withoutToy = { env: { TOY_FAILS: "1" } };
   const cuda = await run("cuda_alone", { ...withoutToy, during: saying(NO_TOY) });
   assertExact(cuda.payload, cuda.books);
@@ -86,7 +86,7 @@ test("a source that cannot start says why, and does not harm the other", async (
   assert(states.some((text) => text.startsWith("0 ") && NO_CUPTI.test(text) && NO_TOY.test(text)));
 });
 
-test("what one source loses is counted under its prefix alone", async () => {
+test("lost records of a source are counted under its own prefix", async () => {
   const { payload, books: [own] } = await run("toy_loses");
   const dropped = (name: string) => payload.metrics.find((metric) => metric.name === name)!.stats;
   assert.deepEqual(booked(own!, "toy_dropped_records_total"), new Map([["", "10 0"]]));
@@ -94,7 +94,7 @@ test("what one source loses is counted under its prefix alone", async () => {
   assert.equal((dropped("cuda_dropped_records_total") as { total: number }).total, 0);
 });
 
-test("the child of a fork has neither source, and leaves at once", async () => {
+test("the child of a fork has neither source, and exits at once", async () => {
   const { payload, books } = await run("fork_both");
   assertExact(payload, books);
 });

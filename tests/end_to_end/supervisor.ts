@@ -1,24 +1,24 @@
-/** What the tests of the native supervisor share. */
+/** Helpers for tests of the native supervisor. */
 
 import assert from "node:assert/strict";
 import { run } from "../command.ts";
 import { type Test, testUnless } from "../skipping.ts";
 
-/** The checkout. */
+/** Path of the checkout. */
 export const ROOT = new URL("../..", import.meta.url).pathname;
 
-/** The native supervisor. */
+/** Path of the native supervisor. */
 export const SUPERVISOR = `${ROOT}ffi/build/service-supervisor`;
 
 const built = await Deno.stat(SUPERVISOR).then(() => true, () => false);
 
-/** Why there is no supervisor here, or `null`. */
+/** The reason that there is no supervisor here, or `null`. */
 export const missing: string | null = built ? null : "the supervisor is not built";
 
 /** Registers a test of the supervisor. */
 export const test: Test = testUnless(missing);
 
-/** What is done with a terminal, or waited for. */
+/** A step of a terminal session: input, or output to wait for. */
 export type Step =
   | { expect: string }
   | { send: string }

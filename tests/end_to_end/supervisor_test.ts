@@ -13,17 +13,17 @@ test("a gigabyte passes a pipe unchanged", async () => {
   assert.equal(passed, plain);
 });
 
-test("a reader that leaves ends the writer as without us", async () => {
+test("a closed reader ends the writer as without the supervisor", async () => {
   const { stdout } = await shell("$S yes | head -n 1; echo ${PIPESTATUS[@]}");
   assert.equal(stdout, "y\n141 0\n");
 });
 
-test("a reader that leaves is noticed before the next write", async () => {
+test("a closed reader is noticed before the next write", async () => {
   const script = "$S bash -c 'echo; sleep 0.5; echo; echo no >&2' | head -n 1";
   assert.equal((await shell(script)).stderr, "");
 });
 
-test("stdout and stderr that are one place keep their order", async () => {
+test("stdout and stderr with one destination keep their order", async () => {
   const script = "for i in {1..500}; do echo $i; echo $i >&2; done";
   const { stdout } = await shell(
     `$S bash -c '${script}' 2>&1 | uniq -c | awk '{ print $1 }' | uniq`,
@@ -41,7 +41,7 @@ os.write(1, b"12345"); os.lseek(1, 1, 0); os.write(1, b"x")' > ${file}.2`);
   assert.equal(await Deno.readTextFile(`${file}.2`), "1x345");
 });
 
-test("a socket is written to its end, and tells when its reader leaves", async () => {
+test("output to a socket is complete, and its closed reader is noticed", async () => {
   const program = `import hashlib, socket, subprocess, sys
 for limit, *command in ((1 << 30, "bash", "-c", "seq 1000000; exit 3"), (1000, "yes")):
     ours, theirs = socket.socketpair()
@@ -57,7 +57,7 @@ for limit, *command in ((1 << 30, "bash", "-c", "seq 1000000; exit 3"), (1000, "
   assert.deepEqual(passed, [`3 ${plain!.split(" ")[0]}`, "-13 ", ""]);
 });
 
-test("descriptors that were given are passed on, and no others", async () => {
+test("inherited descriptors are passed to the workload, and no others", async () => {
   const list = "ls /proc/self/fd | tr '\\n' ' '";
   const { stdout } = await shell(`bash -c "${list}"; echo; $S bash -c "${list}" 2>&1`);
   const [alone, under] = stdout.trim().split("\n");
@@ -65,7 +65,7 @@ test("descriptors that were given are passed on, and no others", async () => {
   assert.equal((await shell("$S bash -c 'echo three >&3' 3>&1 | cat")).stdout, "three\n");
 });
 
-test("any number of descriptors is passed on, and let go of", async () => {
+test("any number of descriptors is passed on, and closed in the supervisor", async () => {
   const program = `import os, resource, select, subprocess, sys
 _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 if most < 6000: raise SystemExit(print("eof 0"))
@@ -84,8 +84,8 @@ print(run.wait())`;
   assert.equal((await shell(`python3 -c "$0" $S`, program)).stdout, "eof 0\n");
 });
 
-test("the watcher gets no other descriptor, also where close_range() is refused", async () => {
-  // A filter as old container runtimes have it, then the supervisor, which a high descriptor is given.
+test("the watcher gets no other descriptor, also if close_range() is not allowed", async () => {
+  // A seccomp filter as in old container runtimes, then the supervisor with a high descriptor.
   const program = `import ctypes, os, resource, struct, sys
 _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -106,7 +106,7 @@ os.execv(sys.argv[1], sys.argv[1:])`;
   const words = `--watch 3 bash -c "${watch}" -- bash -c "until [ -e ${file} ]; do :; done"`;
   const { stdout } = await shell(`python3 -c "$0" ${SUPERVISOR} ${words}`, program);
   if (stdout.includes("filtered: no")) return;
-  // The last is of the listing itself.
+  // The last one belongs to the listing itself.
   assert.deepEqual((await Deno.readTextFile(file)).trim().split("\n"), ["0", "1", "2", "3", "4"]);
 });
 
@@ -120,7 +120,7 @@ os.write(2, str([is_open(fd) for fd in range(3)]).encode())`;
   assert.equal((await shell(script, program)).stdout, "[False, False, True] 0\n");
 });
 
-test("any number of variables is set for the workload, and for it alone", async () => {
+test("any number of variables is set for the workload only", async () => {
   const names = Array.from({ length: 500 }, (_, i) => `VARIABLE_${i}`);
   const sets = names.map((name, i) => `--set ${name}=${i}`).join(" ");
   const count = "bash -c 'env | grep -c ^VARIABLE_'";
@@ -137,7 +137,7 @@ test("the message about a command that cannot be started is never cut", async ()
   assert.match(stderr, /^service-run: \.\/x{3000}: .+\n$/);
 });
 
-test("what a grandchild writes after the end still arrives, and nobody waits for it", async () => {
+test("output of a grandchild after the end is delivered, and the exit does not wait for it", async () => {
   await using directory = await temporaryDirectory();
   const left = `${directory.path}/left`;
   const late = `(until [ -e ${left} ]; do sleep 0.01; done; echo late) & echo early`;
@@ -145,7 +145,7 @@ test("what a grandchild writes after the end still arrives, and nobody waits for
   assert.equal(stdout, "early\nleft\nlate\n");
 });
 
-test("what a shell had ignored stays ignored, and nothing else is", async () => {
+test("signals that the shell ignored stay ignored, and no others", async () => {
   const look = "grep -E 'SigIgn|SigBlk' /proc/self/status";
   const { stdout } = await shell(`trap '' HUP; (${look}); echo; $S ${look}`);
   const [alone, under] = stdout.split("\n\n");
@@ -168,7 +168,7 @@ const missingNamespaces = (await shell(`${UNSHARE} true`)).code === 0 ? null : "
 testUnless(missing ?? missingNamespaces)(
   "orphans are reaped where it is the first process",
   async () => {
-    // An orphan that was not reaped still takes signals.
+    // An orphan that was not reaped still accepts signals.
     const orphans = "pids=$(for i in 1 2 3; do (sleep 0.1 > /dev/null & echo $!); done); " +
       "for pid in $pids; do while kill -0 $pid 2> /dev/null; do :; done; done; echo $pids";
     const { stdout } = await shell(`${UNSHARE} $S bash -c '${orphans}' | cat`);
@@ -196,9 +196,9 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   });
 }
 
-test("a supervisor killed at any moment leaves a ring of whole records", async () => {
+test("a supervisor killed at any moment leaves a ring of complete records", async () => {
   await using directory = await temporaryDirectory();
-  // To a socket all is copied to the ring: there the supervisor spends much of its time writing it.
+  // All output to a socket is copied to the ring: the supervisor spends much time in writing it.
   const program = `import os, random, socket, subprocess, sys, time
 supervisor, directory = sys.argv[1:]
 for i in range(1, 61):
@@ -221,7 +221,7 @@ for i in range(1, 61):
     const texts = reader.read().map(({ bytes }) => new TextDecoder().decode(bytes));
     const size = texts.reduce((sum, { length }) => sum + length, 0);
     const end = reader.lost_bytes + size;
-    // Nothing in between was lost but in a flood, so each must stand at its own place of a line.
+    // Only a flood may lose bytes, so each byte must be at its position in a line.
     for (const text of texts) {
       const first = line.indexOf(text[0]!);
       assert.equal(text, line.repeat(text.length / 7 + 2).slice(first, first + text.length));
@@ -230,7 +230,7 @@ for i in range(1, 61):
   }
 });
 
-test("the ring has all that a reader took in time, and counts what it did not", async () => {
+test("a reader gets all records that it reads in time, and the ring counts the lost bytes", async () => {
   await using directory = await temporaryDirectory();
   const copy = `${directory.path}/ring`;
   const watcher = `--watch 3 bash -c "cat > /dev/null; cat /proc/self/fd/3 > ${copy}"`;
@@ -261,7 +261,7 @@ const corePattern = await Deno.readTextFile("/proc/sys/kernel/core_pattern").cat
 const missingCores = /[|/@]/.test(corePattern) ? "cores are not files beside the workload" : null;
 
 testUnless(missing ?? missingCores)(
-  "a core that was written is told, and stays the workload's",
+  "a core dump is in the wait status, and the workload's core file stays",
   async () => {
     await using directory = await temporaryDirectory();
     const program = `import os, resource, subprocess, sys
@@ -278,7 +278,7 @@ print(os.WCOREDUMP(os.waitpid(pid, 0)[1]))`;
   },
 );
 
-test("a watcher that does not start is said in one line, and the workload runs", async () => {
+test("a watcher that does not start is reported in one line, and the workload runs", async () => {
   const { stdout, stderr, code } = await shell(
     `${SUPERVISOR} --watch 1 /no/such/watcher -- bash -c 'echo out; exit 7'`,
   );
@@ -287,7 +287,7 @@ test("a watcher that does not start is said in one line, and the workload runs",
   assert.match(stderr, /^service-run: no profile, the workload runs without one: .*\n$/);
 });
 
-Deno.test("without the native part the workload runs just so, and the payload says why", async () => {
+Deno.test("without the native part the workload runs, and the payload has the reason", async () => {
   await using directory = await temporaryDirectory();
   const { path } = directory;
   await Deno.mkdir(`${path}/edge`);

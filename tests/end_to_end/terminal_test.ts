@@ -16,13 +16,13 @@ for (
     ["> /dev/null", 2, "[True, False, True]"],
   ] as const
 ) {
-  test(`a terminal stays one, a pipe stays one: ${redirections || "all three"}`, async () => {
+  test(`a terminal stays a terminal, a pipe stays a pipe: ${redirections || "all three"}`, async () => {
     const script = `${SUPERVISOR} -- ${ISATTY.replace("%", String(fd))} ${redirections}`;
     assert.equal((await inTerminal(["bash", "-c", script])).shown, expected);
   });
 }
 
-test("the terminal has the size of ours, also when that changes", async () => {
+test("the pseudo terminal has the size of the terminal, also after a change", async () => {
   const script =
     "stty size; trap 'stty size; exit 3' WINCH; echo ready; while :; do sleep .1; done";
   const { shown, status } = await inTerminal(
@@ -45,7 +45,7 @@ test("every byte passes a terminal in raw mode both ways", async () => {
   assert.equal(shown, `ready${all}`);
 });
 
-test("Ctrl-C ends what does not handle it, by SIGINT", async () => {
+test("Ctrl-C ends a workload without a handler by SIGINT", async () => {
   const { status } = await inTerminal(
     [SUPERVISOR, "--", "bash", "-c", "echo ready; exec sleep 100"],
     [{ expect: "ready" }, { send: "\x03" }],
@@ -53,7 +53,7 @@ test("Ctrl-C ends what does not handle it, by SIGINT", async () => {
   assert.equal(status & 127, 2);
 });
 
-test("Ctrl-Z stops it under an interactive shell, whose terminal is as before, and fg goes on", async () => {
+test("Ctrl-Z stops the workload and restores the shell's terminal, and fg continues it", async () => {
   const { shown } = await inTerminal(["bash", "--norc", "--noediting", "-i"], [
     { send: `PS1='shell> '; ${SUPERVISOR} -- python3 -i -c 'print("rea" "dy")'\n` },
     { expect: "ready" },
@@ -80,7 +80,7 @@ for (
     ["\x04", ""],
   ] as const
 ) {
-  test(`what was typed before it started is read once: ${JSON.stringify(typed)}`, async () => {
+  test(`input typed before the start is read once: ${JSON.stringify(typed)}`, async () => {
     const read_all = `python3 -c 'import sys; print("read", repr(sys.stdin.read()))'`;
     const script = `echo ready; until read -t 0; do :; done; exec ${SUPERVISOR} -- ${read_all}`;
     const { shown, status } = await inTerminal(["bash", "-c", script], [
@@ -102,7 +102,7 @@ testUnless(missing ?? missingScript)(
   },
 );
 
-test("three terminals stay three", async () => {
+test("three different terminals stay three", async () => {
   const program = `import os, pty, subprocess, sys
 pairs = [pty.openpty() for _ in range(3)]
 command = "[ -t 0 -a -t 1 -a -t 2 ] || exit; read line; echo got $line; echo wrong >&2; exit 3"
@@ -131,7 +131,7 @@ test("nohup keeps the workload from a hang-up and its output in nohup.out", asyn
   assert.match(await Deno.readTextFile(`${directory.path}/nohup.out`), /^out\nerr\n$/m);
 });
 
-test("what a test types into a shell is not in the user's history", async () => {
+test("input that a test types into a shell is not in the user's history", async () => {
   await inTerminal(["bash", "--norc", "--noediting", "-i"], [{
     send: "true typed by a test; exit\n",
   }]);

@@ -21,7 +21,7 @@ import {
 
 const WORKLOAD = new URL("../../examples/workload.py", import.meta.url).pathname;
 
-/** The only instance that `hosted` knows, once it knows one. */
+/** The only instance of `hosted`, as soon as there is one. */
 async function onlyInstance(hosted: Hosted): Promise<string> {
   return await until(async () => {
     const { instances } = await hosted.get("/api/v1/instances", instanceList);
@@ -35,7 +35,7 @@ async function readHosted(hosted: Hosted, id: string, start: string, end = ""): 
   return await hosted.get(`/api/v1/signals?${query}`, signals);
 }
 
-/** What accumulates in a payload, by series and, in a profile, by frame. */
+/** Cumulative values of a payload, by series and in a profile by frame. */
 function totals({ metrics }: Signals): Map<string, Quantity> {
   const found = new Map<string, Quantity>();
   for (const { name, tags, type, stats } of metrics as (Metric & { stats: object })[]) {
@@ -53,7 +53,7 @@ async function lastLocal(directory: string, id: string): Promise<Signals> {
   return signals.check(decode(await Deno.readTextFile(`${directory}/service/${id}.json`)));
 }
 
-Deno.test("a run is read back whole, and in windows that tile, though the service was killed meanwhile", async () => {
+Deno.test("a run is read back exactly, in one span and in windows, after a kill of the service", async () => {
   await using directory = await temporaryDirectory();
   await using hosted = await startHosted(directory.path);
   const go = `${directory.path}/go`;
@@ -76,7 +76,7 @@ Deno.test("a run is read back whole, and in windows that tile, though the servic
   };
   const { instances: [instance] } = await hosted.get("/api/v1/instances", instanceList);
   start = String(instance!.first_seen_ts);
-  // What waited for the service may come at once.
+  // Windows that waited for the service may arrive together.
   await until(async () => {
     await follow();
     return parts.length >= 2;
@@ -102,7 +102,7 @@ Deno.test("a run is read back whole, and in windows that tile, though the servic
   assert(await isGone(spool), "nothing waits any more");
 });
 
-/** Shell text that ends once there is a file. */
+/** Shell script that exits as soon as a file exists. */
 function untilThere(file: string): string {
   return `until [ -e ${file} ]; do sleep 0.1; done`;
 }
@@ -111,7 +111,7 @@ async function files(path: string): Promise<string[]> {
   return await Array.fromAsync(Deno.readDir(path), ({ name }) => name).catch(() => []);
 }
 
-/** The name of a window that waits in a spool, if any does. */
+/** Name of a pending window in a spool, if there is one. */
 async function firstSpooled(spool: string): Promise<string | undefined> {
   return (await files(spool)).find((name) => name.endsWith(".json.gz"));
 }
@@ -120,7 +120,7 @@ async function isGone(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => false, (error) => error instanceof Deno.errors.NotFound);
 }
 
-Deno.test("what a killed profiler left is sent by the next run with the same key", async () => {
+Deno.test("windows of a killed profiler are sent by the next run with the same key", async () => {
   await using directory = await temporaryDirectory();
   await using hosted = await startHosted(directory.path);
   await hosted.kill();
@@ -151,7 +151,7 @@ Deno.test("what a killed profiler left is sent by the next run with the same key
   assert(payload.metrics.length > 20);
 });
 
-Deno.test("a wrong key is said once, on stderr and in errors, and the workload runs on", async () => {
+Deno.test("a wrong key is reported once, on stderr and in errors, and the workload continues", async () => {
   await using directory = await temporaryDirectory();
   await using hosted = await startHosted(directory.path);
   const go = `${directory.path}/go`;
@@ -160,7 +160,7 @@ Deno.test("a wrong key is said once, on stderr and in errors, and the workload r
     env: { ...uploadTo(hosted), SERVICE_API_KEY: "svc_00000000_wrong" },
   });
   await until(async () => (await readLocal(run)).errors.length > 0);
-  // The last window is not sent any more.
+  // The last window is not sent.
   await Deno.writeTextFile(go, "");
   const { status, stderr } = await run.ended;
   assert.equal(status.code, 0);
@@ -172,7 +172,7 @@ Deno.test("a wrong key is said once, on stderr and in errors, and the workload r
   assert.equal(errors.filter(({ message }) => /refuses the key/.test(message)).length, 1);
 });
 
-Deno.test("the end does not wait for a service that never answers, and the window stays on disk", async () => {
+Deno.test("the exit does not wait for a service that never answers, and the window stays on disk", async () => {
   await using directory = await temporaryDirectory();
   const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = silent.addr as Deno.NetAddr;
