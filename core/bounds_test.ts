@@ -1,3 +1,5 @@
+/** Buckets with given bounds: Prometheus's quantiles, addition, subtraction. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { addBounds, type Bounds, boundsQuantile, subtractBounds } from "./bounds.ts";

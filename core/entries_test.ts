@@ -1,3 +1,5 @@
+/** Lists of entries: each keeps the newest up to its limit, also after merging. */
+
 import assert from "node:assert/strict";
 import { absorbEntries, entryLists, type ErrorEntry, newestFirst, noEntries } from "./entries.ts";
 import { MAX_ERRORS } from "./limits.ts";

@@ -1,3 +1,5 @@
+/** HTTP answers: gzip only for clients that accept it, refusals as problem documents. */
+
 import assert from "node:assert/strict";
 import { acceptsGzip, problemAnswer } from "./http.ts";
 import { refuse, refuseMethod, retryAfter } from "./problem.ts";

@@ -1,3 +1,5 @@
+/** JSON with 64-bit integers: exact in both directions, and as strict as `JSON.parse`. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, encode } from "./json.ts";

@@ -1,3 +1,5 @@
+/** The LRU cache: it evicts the least recently used entries, by number or by weight. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Lru } from "./lru.ts";

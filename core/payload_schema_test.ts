@@ -1,3 +1,5 @@
+/** Checks of payloads and uploads: they accept and refuse what their JSON Schemas do. */
+
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";

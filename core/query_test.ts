@@ -1,3 +1,5 @@
+/** Query parameters: their values, and a refusal that names every parameter at fault. */
+
 import assert from "node:assert/strict";
 import { Refusal } from "./problem.ts";
 import { optional, readQuery, required, seconds, selectionParameters } from "./query.ts";

@@ -1,3 +1,5 @@
+/** Checks of values: errors with path, rule and value, and what a checked value keeps. */
+
 import assert from "node:assert/strict";
 import {
   flag,

@@ -1,3 +1,5 @@
+/** Payloads: the interface's example, selections of metrics and frames, the order of frames. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { binIndex } from "./bins.ts";

@@ -1,3 +1,5 @@
+/** Exact sums: addition without rounding in any order, one form for each sum. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { addSums, difference, exact, isSum, quantity, rounded, type Sum } from "./sum.ts";

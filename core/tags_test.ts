@@ -1,3 +1,5 @@
+/** Tags as text, and the identities of series and resources that they make. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seriesKey } from "./series/mod.ts";

@@ -1,3 +1,5 @@
+/** Instants in nanoseconds, whole seconds and decimal seconds, exact to the last digit. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { LAST_NS, nsFromSeconds, nsFromTs, secondsFromNs, tsFromNs } from "./time.ts";

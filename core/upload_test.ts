@@ -1,3 +1,5 @@
+/** Uploads: encoding loses nothing, and each fault is refused with its path. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { binIndex } from "./bins.ts";

@@ -1,3 +1,5 @@
+/** Merging of windows: associative, with an identity, and independent of how a span is cut. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { binIndex, type Bins, count } from "./bins.ts";

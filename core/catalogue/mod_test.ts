@@ -1,3 +1,5 @@
+/** The catalogue: one entry for each metric, a name that ends in its unit, whole sentences. */
+
 import assert from "node:assert/strict";
 import { catalogue, describe } from "./mod.ts";
 

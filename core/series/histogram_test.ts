@@ -1,3 +1,5 @@
+/** Merging of histograms: empty ones, missing ranges and buckets, quantiles between min and max. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { binIndex, type Bins, count } from "../bins.ts";

@@ -1,3 +1,5 @@
+/** The kinds of series: each type has its own. */
+
 import assert from "node:assert/strict";
 import { kindOf, kinds, type Series } from "./mod.ts";
 
