@@ -1,9 +1,9 @@
-/** Commands that tests start: with a home of their own, and none outlasts a deadline. */
+/** Commands that tests start: each has a temporary home, and is killed after a deadline. */
 
-/** More than any of them needs, and little beside what a hung test would cost. */
+/** Deadline of a command: several times what the slowest test needs. */
 const DEADLINE_MS = 60_000;
 
-/** Variables that point into the user's home, or configure what tests start. */
+/** Variables of the user that name files in the home, or configure the product. */
 const OF_THE_USER = /^(XDG_|SERVICE_|HISTFILE$|PYTHON_HISTORY$)/;
 
 /** Home directory of the commands that a test file starts, removed with its last test. */
@@ -13,7 +13,7 @@ addEventListener("unload", () => Deno.removeSync(HOME, { recursive: true }));
 /** Options of {@linkcode command}: those of Deno without the words. */
 export type CommandOptions = Omit<Deno.CommandOptions, "args" | "clearEnv">;
 
-/** A command whose home is {@linkcode HOME}: it leaves no history or state in the user's. */
+/** Command with {@linkcode HOME} as its home: shells and runs write nothing to the user's home. */
 export function command(
   [program, ...args]: readonly string[],
   options: CommandOptions = {},
@@ -22,7 +22,7 @@ export function command(
   return new Deno.Command(program!, { ...options, args, env, clearEnv: true });
 }
 
-/** The user's environment with another home; downloaded and installed packages are found as before. */
+/** The user's environment with {@linkcode HOME}; Deno and Python still find installed packages. */
 function environment(): Record<string, string> {
   const all = Deno.env.toObject();
   const { XDG_CACHE_HOME = `${all.HOME}/.cache` } = all;
@@ -35,14 +35,14 @@ function environment(): Record<string, string> {
   };
 }
 
-/** How a command ended, and all it wrote. */
+/** Status and output of a command that has ended. */
 export interface Ended {
   status: Deno.CommandStatus;
   stdout: string;
   stderr: string;
 }
 
-/** A command that was started. */
+/** A running command. */
 export interface Started {
   readonly words: string[];
   readonly process: Deno.ChildProcess;
@@ -51,17 +51,17 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
-/** What a command writes to one stream. */
+/** Output of a command on one stream. */
 export interface Written {
-  /** So far. */
+  /** Output so far. */
   text(): string;
-  /** To its end. */
+  /** The whole output, when the stream has ended. */
   readonly all: Promise<string>;
-  /** The first group of `pattern`, as soon as what was written matches. */
+  /** The first group of `pattern`, as soon as the output matches. */
   match(pattern: RegExp): Promise<string>;
 }
 
-/** Starts a command that reads nothing. */
+/** Starts a command without standard input. */
 export function start(words: string[], env: Record<string, string> = {}): Started {
   const process = command(words, {
     env,
@@ -86,9 +86,9 @@ export async function run(words: string[], env: Record<string, string> = {}): Pr
 }
 
 /**
- * What `work` gives.
+ * Result of `work`, with a deadline.
  *
- * @throws {Error} If it takes too long: then the command is killed, with all it has started.
+ * @throws {Error} After the deadline: the command and its descendants are killed.
  */
 export async function inTime<T>(started: Started, work: Promise<T>): Promise<T> {
   const { words, process, stdout, stderr } = started;
@@ -96,7 +96,7 @@ export async function inTime<T>(started: Started, work: Promise<T>): Promise<T> 
   const timer = setTimeout(() => {
     killTree(process.pid);
     const written = `stdout: ${stdout.text()}\nstderr: ${stderr.text()}`;
-    const what = `Cannot wait longer than ${DEADLINE_MS / 1_000} s for: ${words.join(" ")}`;
+    const what = `Cannot wait longer than ${DEADLINE_MS / 1_000} s for ${words.join(" ")}`;
     late.reject(new Error(`${what}\n${written}`));
   }, DEADLINE_MS);
   try {
@@ -149,7 +149,7 @@ function collect(stream: ReadableStream<Uint8Array>): Written {
       return await Promise.race([
         found,
         all.then((text) => {
-          throw new Error(`Cannot find ${pattern} in what was written: ${text}`);
+          throw new Error(`Cannot find ${pattern} in the output: ${text}`);
         }),
       ]);
     },

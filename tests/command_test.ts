@@ -1,10 +1,10 @@
-/** Tests start commands in one way: with a home of their own. */
+/** Commands of tests: they have a temporary home, and only one file starts them. */
 
 import assert from "node:assert/strict";
 import { HOME, run } from "./command.ts";
 import { ROOT } from "./layout.ts";
 
-/** The files that start commands: {@linkcode run} and others for tests, and the product. */
+/** Files that may start commands: two of the product, two for tests. */
 const STARTING = [
   "ffi/build.ts",
   "local/launch/fallback.ts",
@@ -19,7 +19,7 @@ Deno.test("the home of a command is not the user's", async () => {
   assert.notEqual(HOME, Deno.env.get("HOME"));
 });
 
-Deno.test("no test starts a command in another way", async () => {
+Deno.test("only tests/command.ts starts commands for tests", async () => {
   const found: string[] = [];
   for (const top of ["core", "edge", "examples", "ffi", "local", "tests"]) {
     for await (const path of sourcesOf(top)) {

@@ -1,16 +1,16 @@
-/** Tests of what not every machine has: where it is missing they are skipped, and their names say why. */
+/** Tests that need a program or platform: without it they are skipped, with the reason in their names. */
 
 /** Registers a test, as `Deno.test` does. */
 export type Test = (name: string, fn: (t: Deno.TestContext) => void | Promise<void>) => void;
 
-/** Registers tests that are skipped where something is missing: the reason, or `null`. */
+/** Function that registers tests, or skips them if `missing` has a reason. */
 export function testUnless(missing: string | null): Test {
   return missing === null
     ? (name, fn) => Deno.test(name, fn)
     : (name, fn) => Deno.test({ name: `${name} (skipped: ${missing})`, ignore: true, fn });
 }
 
-/** What tests that compile C are missing here, or `null`. */
+/** Reason to skip tests that compile C, or `null`. */
 export function missingCompiler(compiler: unknown): string | null {
   if (Deno.build.os !== "linux") return "not Linux";
   return compiler ? null : "no C compiler";

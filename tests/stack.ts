@@ -1,4 +1,4 @@
-/** The whole stack as processes of its own: the hosted API, a key, and runs of `service-run`. */
+/** The whole product in separate processes: the hosted API, and runs of `service-run`. */
 
 import { decode, type Shape, type Signals, signals } from "@service/core";
 import { type Ended, inTime, run, start } from "./command.ts";
@@ -6,19 +6,19 @@ import { type Ended, inTime, run, start } from "./command.ts";
 const ROOT = new URL("..", import.meta.url).pathname;
 const PLAIN = { NO_COLOR: "1" };
 
-/** A hosted API on an embedded file, in a process that can be killed and started again. */
+/** Hosted API on a SQLite file, in a process that a test can kill and restart. */
 export interface Hosted {
   readonly url: string;
   readonly key: string;
-  /** Answer of a path, checked against a shape. */
+  /** Body of the answer to `GET path`, checked against a shape. */
   get<T>(path: string, shape: Shape<T>): Promise<T>;
   kill(): Promise<void>;
-  /** Starts again on the same file and port. */
+  /** Starts the API again, on the same file and port. */
   restart(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the hosted API on a file in `directory`, with one project and a key to it. */
+/** Starts the hosted API on a file in `directory`, with one project and its key. */
 export async function startHosted(directory: string): Promise<Hosted> {
   const env = { SERVICE_DATABASE_URL: `file:${directory}/hosted.db` };
   let server = await startServer({ ...env, PORT: "0" });
@@ -45,14 +45,14 @@ export async function startHosted(directory: string): Promise<Hosted> {
   };
 }
 
-/** The body of a successful answer. */
+/** Body of a successful answer. */
 export async function checked<T>(response: Response, shape: Shape<T>): Promise<T> {
   const text = await response.text();
   if (!response.ok) throw new Error(`${response.url} answers ${response.status}: ${text}`);
   return shape.check(decode(text));
 }
 
-/** A new key of `project` in the database that {@linkcode startHosted} keeps in `directory`. */
+/** New key of `project`, in the database of {@linkcode startHosted} in `directory`. */
 export async function createKey(directory: string, project: string): Promise<string> {
   const { status, stdout, stderr } = await run(
     deno("edge/admin.ts", "create-key", "--project", project),
@@ -67,16 +67,16 @@ export interface Run extends AsyncDisposable {
   /** Base URL of the local endpoint, once it answers. */
   readonly url: Promise<string>;
   readonly process: Deno.ChildProcess;
-  /** How it ended, and all it wrote; an error where that takes longer than any test should. */
+  /** Status and output after the end; an error after the deadline of a command. */
   readonly ended: Promise<Ended>;
 }
 
-/** What a run gets beside the command. */
+/** Options of {@linkcode startRun}. */
 export interface RunOptions {
-  /** Where it keeps its state: never the user's own directory. */
+  /** Directory of its state. */
   directory: string;
   env?: Record<string, string>;
-  /** Flags before the command; any free port unless they say otherwise. */
+  /** Flags before the command; `--listen-port 0` by default. */
   flags?: string[];
 }
 
@@ -92,7 +92,7 @@ export function startRun(command: string[], options: RunOptions): Run {
   const { process } = started;
   const url = started.stderr.match(/signals at (http:\S+)\/signals/);
   const ended = inTime(started, started.ended);
-  // Who needs them awaits them; a run that is over before it says where has no URL.
+  // A test need not await both; a run that ends early has no URL.
   for (const promise of [url, ended]) promise.catch(() => {});
   return {
     process,
@@ -109,7 +109,7 @@ export function startRun(command: string[], options: RunOptions): Run {
   };
 }
 
-/** Pid of the watcher of a run: a process of its own, or with no native part the run's own. */
+/** Pid of a run's watcher: a child process, or the run itself without the native part. */
 export async function watcherOf({ process: { pid } }: Run): Promise<number> {
   const children = await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`);
   for (const child of children.trim().split(" ")) {
@@ -124,12 +124,12 @@ export async function readLocal(run: Run, query = ""): Promise<Signals> {
   return await checked(await fetch(`${await run.url}/signals${query}`), signals);
 }
 
-/** The environment with which a run uploads to `hosted`. */
+/** Environment of a run that uploads to `hosted`. */
 export function uploadTo({ url, key }: Pick<Hosted, "url" | "key">): Record<string, string> {
   return { SERVICE_API_BASE: url, SERVICE_API_KEY: key };
 }
 
-/** Waits until `probe` gives something, looking again ten times a second for at most a minute. */
+/** First truthy result of `probe`, which is called ten times a second for at most a minute. */
 export async function until<T>(
   probe: () => T | false | undefined | Promise<T | false | undefined>,
 ): Promise<T> {
@@ -147,7 +147,7 @@ async function startServer(env: Record<string, string>) {
   return { process, url: await inTime(server, server.stderr.match(/listening on (http:\S+)/)) };
 }
 
-/** The words that run a file of ours. */
+/** Command line of a program of this repository. */
 function deno(file: string, ...args: string[]): string[] {
   return [Deno.execPath(), "run", "-A", "--quiet", `${ROOT}${file}`, ...args];
 }

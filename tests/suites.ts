@@ -22,7 +22,7 @@ export const SUITES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What a suite has printed, in short. */
+/** Outcome of a suite. */
 export interface Outcome {
   suite: string;
   seconds: number;
@@ -34,7 +34,7 @@ export interface Outcome {
   failures: string[];
 }
 
-/** The outcome of a suite by what `deno test` printed, without colours. */
+/** Outcome of a suite, read from the output of `deno test` without colours. */
 export function readOutcome(suite: string, seconds: number, printed: string): Outcome {
   const counts = /^(?:ok|FAILED) \| (\d+) passed.*? \| (\d+) failed/m.exec(printed);
   const lines = (end: string) =>

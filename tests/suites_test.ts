@@ -1,4 +1,4 @@
-/** The suites of `deno task test`, and their summary. */
+/** Suites of `deno task test`, and their summary. */
 
 import assert from "node:assert/strict";
 import { ROOT } from "./layout.ts";

@@ -1,3 +1,5 @@
+/** Errors of a workload, in the final payload. */
+
 import assert from "node:assert/strict";
 import { decode, type ErrorEntry, signals } from "@service/core";
 import { temporaryDirectory } from "../temporary_directory.ts";

@@ -1,3 +1,5 @@
+/** Real Prometheus exporters as workloads. */
+
 import assert from "node:assert/strict";
 import { decode, type ErrorEntry, type Metric, type Signals, signals } from "@service/core";
 import { temporaryDirectory } from "../temporary_directory.ts";

@@ -1,3 +1,5 @@
+/** The published package, run from a double of its registry. */
+
 import assert from "node:assert/strict";
 import { decode, signals } from "@service/core";
 import { compilerFor } from "../../ffi/build.ts";

@@ -1,3 +1,5 @@
+/** Runs of `service-run`: exit codes, signals, output, environment and payload. */
+
 import assert from "node:assert/strict";
 import { catalogue, signals } from "@service/core";
 import { SECOND_NS } from "@service/core/time";

@@ -1,3 +1,5 @@
+/** The native supervisor: streams, descriptors, signals, the ring and the watcher. */
+
 import assert from "node:assert/strict";
 import { RingReader } from "../../local/sources/console/ring.ts";
 import { run, start } from "../command.ts";

@@ -1,3 +1,5 @@
+/** The native supervisor in a terminal. */
+
 import assert from "node:assert/strict";
 import { HOME } from "../command.ts";
 import { testUnless } from "../skipping.ts";

@@ -1,3 +1,5 @@
+/** Uploads of runs to the hosted API, with outages and wrong keys. */
+
 import assert from "node:assert/strict";
 import {
   decode,

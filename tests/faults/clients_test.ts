@@ -1,3 +1,5 @@
+/** Faults of clients: wrong clocks, cut requests, shared instance ids, and late or repeated windows. */
+
 import assert from "node:assert/strict";
 import { decode, instanceList } from "@service/core";
 import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
@@ -11,11 +13,11 @@ const NOW = Math.floor(Date.now() / 1_000);
 const HOUR = 3_600;
 const WINDOWS = 40;
 
-/** Two processes over one database, and a key. */
+/** Two API processes on one database, and a key. */
 interface Pair extends AsyncDisposable {
   urls: [string, string];
   key: string;
-  /** What the first one has complained of. */
+  /** Output of the first process on stderr. */
   stderr: () => string;
 }
 
@@ -34,7 +36,7 @@ async function startPair(url: string): Promise<Pair> {
   };
 }
 
-/** Tests on a file and on a server. */
+/** Registers a test twice: on a file and on a server. */
 function testOnBoth(name: string, run: (pair: Pair) => Promise<void>): void {
   Deno.test(`${name}, on a file`, async () => {
     using folder = temporaryFolder();
@@ -67,7 +69,7 @@ for (const hours of [-7, 5]) {
   });
 }
 
-testOnBoth("a body that breaks off leaves nothing behind", async (pair) => {
+testOnBoth("a request that is cut in its body stores nothing", async (pair) => {
   const { key, urls: [url], stderr } = pair;
   const ledger = new Ledger({ key, start: NOW - 1_003, windows: 5 });
   for (const i of range(0, ledger.windows)) {
@@ -79,7 +81,7 @@ testOnBoth("a body that breaks off leaves nothing behind", async (pair) => {
   assert.doesNotMatch(stderr(), /"error"/);
 });
 
-testOnBoth("of two uploaders with one instance id each window is there once", async (pair) => {
+testOnBoth("two uploaders with one instance id store each window once", async (pair) => {
   const { key, urls } = pair;
   const start = NOW - 1_003;
   const ledger = new Ledger({ key, start, windows: WINDOWS, instance_id: newInstanceId() });
@@ -92,7 +94,7 @@ testOnBoth("of two uploaders with one instance id each window is there once", as
   await ledger.expectWhole(urls[0]);
 });
 
-testOnBoth("another instance that took the id is refused, and changes nothing", async (pair) => {
+testOnBoth("another instance with the same id is refused, and changes nothing", async (pair) => {
   const { key, urls } = pair;
   const ours = new Ledger({ key, start: NOW - 1_003, windows: WINDOWS });
   const { instance_id } = ours;
@@ -108,7 +110,7 @@ testOnBoth("another instance that took the id is refused, and changes nothing", 
 });
 
 testOnBoth(
-  "200 followers of what comes late, twice and mixed read no wrong prefix",
+  "200 followers read no wrong prefix while windows arrive late, twice and out of order",
   async (pair) => {
     const { key, urls } = pair;
     const ledgers = range(0, 4).map(() =>
@@ -140,7 +142,7 @@ testOnBoth(
   },
 );
 
-/** Sends a request whose connection ends in the middle of its body. */
+/** Sends a request, and closes the connection in the middle of its body. */
 async function sendHalf(url: string, key: string, body: string): Promise<void> {
   const { hostname, port } = new URL(url);
   using connection = await Deno.connect({ hostname, port: Number(port) });
@@ -149,7 +151,7 @@ async function sendHalf(url: string, key: string, body: string): Promise<void> {
   await connection.write(new TextEncoder().encode(head + body.slice(0, body.length / 2)));
 }
 
-/** All windows, each up to six later than it should; the final one last. */
+/** Numbers of all windows, each delayed by up to six places; the final one is last. */
 function mixed(windows: number): number[] {
   const late = range(0, windows).map((i) => ({ i, at: i + Math.random() * 6 }));
   late.at(-1)!.at = Infinity;

@@ -1,3 +1,5 @@
+/** Databases that are copied or created while clients upload. */
+
 import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
 import { startServer, temporaryFolder, testOnServer } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
@@ -15,19 +17,19 @@ async function newKeyIn(url: string): Promise<string> {
   return await newKey(databases.control);
 }
 
-/** Sends all that is left, and checks that a copy made meanwhile holds a prefix, and takes the rest. */
+/** Copies the database between uploads, and checks that the copy has a prefix and accepts the rest. */
 async function sendAround(
   { ledger, api, copied }: {
     ledger: Ledger;
     api: ServerProcess;
-    /** Makes a copy; gives an API over it. */
+    /** Copies the database, and starts an API on the copy. */
     copied: () => Promise<ServerProcess>;
   },
 ): Promise<void> {
   const half = WINDOWS / 2;
   for (const i of range(0, half)) await ledger.deliver(api, i, shortly);
   const before = ledger.copy();
-  // The uploader goes on while the copy is made.
+  // Uploads continue while the copy is made.
   const rest = (async () => {
     for (const i of range(half, WINDOWS)) await ledger.deliver(api, i, shortly);
   })();
@@ -40,7 +42,7 @@ async function sendAround(
   await before.expectWhole(restored.url);
 }
 
-Deno.test("a copy of a file in use holds what was acknowledged before, and takes the rest", async () => {
+Deno.test("a copy of a file in use has all windows acknowledged before, and accepts the rest", async () => {
   using folder = temporaryFolder();
   const key = await newKeyIn(folder.url);
   await using api = await startProcess(folder.url);
@@ -50,7 +52,7 @@ Deno.test("a copy of a file in use holds what was acknowledged before, and takes
     api,
     async copied() {
       const place = `${folder.path}/copy`;
-      // By the database itself: files that are copied one after the other need not fit together.
+      // SQLite makes the copy: files copied one after the other may not match.
       await using databases = await openDatabases({ url: folder.url });
       await databases.control.query({ sql: "VACUUM INTO ?", args: [place] });
       return await startProcess(`file:${place}`);
@@ -59,7 +61,7 @@ Deno.test("a copy of a file in use holds what was acknowledged before, and takes
 });
 
 testOnServer(
-  "a copy of a server's data that were in use holds a prefix, and takes the rest",
+  "a copy of a server's data in use has a prefix, and accepts the rest",
   async () => {
     await using server = await startServer();
     const key = await newKeyIn(server.url);
@@ -77,7 +79,7 @@ testOnServer(
   },
 );
 
-Deno.test("two processes make a database under load: nobody is answered before, nothing is lost", async () => {
+Deno.test("two processes create a database under load: no answer comes too early, no window is lost", async () => {
   using folder = temporaryFolder();
   const key = await newKeyWithoutDatabase(folder.url);
   const ledger = new Ledger({ key, start: START, windows: WINDOWS });

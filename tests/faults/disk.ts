@@ -1,4 +1,4 @@
-/** Disks that fail at an exact point: a library that is preloaded into what writes to them. */
+/** A disk that fails at an exact change: a library preloaded into the process that writes. */
 
 import { type Ledger, range } from "./ledger.ts";
 import { nextChange } from "./table.ts";
@@ -18,24 +18,24 @@ const FLAGS = [
   "-fPIC",
 ];
 
-/** Registers a test of a disk that fails: the library is compiled. */
+/** Registers a test of {@linkcode faultyDisk}, which needs a C compiler. */
 export const testOnFaultyDisk: Test = testUnless(missingCompiler(compiler));
 
-/** What may happen, as the library numbers it. */
+/** Faults, by their numbers in the library. */
 const ACTIONS = ["none", "kill before", "kill after", "full"] as const;
 export type DiskAction = typeof ACTIONS[number];
 
-/** A disk whose faults a test decides. */
+/** A disk with faults that a test sets. */
 export interface FaultyDisk extends AsyncDisposable {
-  /** The environment of a process that is to suffer them. */
+  /** Environment of a process with this disk. */
   env: Record<string, string>;
-  /** At the `change`th change of a file of the database from now on. */
+  /** Sets the fault of the `change`th change of a database file from now on. */
   arm: (action: DiskAction, change?: number) => void;
-  /** How many more changes there were to be. */
+  /** Changes left until the fault; above 0 if it has not happened. */
   left: () => number;
 }
 
-/** A disk for files whose path holds `path`: builds the library. */
+/** Compiles the library for files with `path` in their paths. */
 export async function faultyDisk(path: string): Promise<FaultyDisk> {
   const directory = await Deno.makeTempDir();
   const [library, control] = [`${directory}/disk.so`, `${directory}/control`];
@@ -51,7 +51,7 @@ export async function faultyDisk(path: string): Promise<FaultyDisk> {
     env: { LD_PRELOAD: library, DISK_FAULT: control, DISK_FAULT_PATH: path },
     arm(action, change = 1) {
       const words = new Int32Array([ACTIONS.indexOf(action), change]);
-      // Not emptied first, as it is mapped.
+      // The file is mapped: it must not be truncated.
       using file = Deno.openSync(control, { write: true });
       file.writeSync(new Uint8Array(words.buffer));
     },
@@ -60,13 +60,13 @@ export async function faultyDisk(path: string): Promise<FaultyDisk> {
   };
 }
 
-/** An API whose database is on the disk; `revive` starts it where it has ended. */
+/** An API with its database on the disk; `revive` starts it if it has ended. */
 export interface OnDisk {
   url: string;
   revive: () => Promise<void>;
 }
 
-/** Fills the disk at one change after the other: what is stored is read meanwhile, and all is taken after. */
+/** Fills the disk at each change in turn: reads are answered meanwhile, uploads are stored afterwards. */
 export async function fillAtEachChange(
   api: OnDisk,
   disk: FaultyDisk,

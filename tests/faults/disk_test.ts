@@ -1,3 +1,5 @@
+/** Faults of the disk under a SQLite file. */
+
 import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
 import { temporaryFolder } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
@@ -18,7 +20,7 @@ const START = Math.floor(Date.now() / 1_000) - 1_003;
 const WINDOWS = 14;
 const KILLS: DiskAction[] = ["kill before", "kill after"];
 
-/** An API on a file, of which the disk decides how long it lives. */
+/** An API on a file, killed by faults of its disk. */
 class OnFile implements AsyncDisposable {
   #api: ServerProcess | undefined;
   constructor(readonly file: string, readonly env: Record<string, string>) {}
@@ -37,7 +39,7 @@ class OnFile implements AsyncDisposable {
 }
 
 testOnFaultyDisk(
-  "an API that is killed at any change of its file loses and repeats nothing",
+  "an API that is killed at any change of its file loses no window and stores none twice",
   async () => {
     await onFaultyDisk(async (api, disk, newLedger) => {
       for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
@@ -55,14 +57,14 @@ testOnFaultyDisk(
 );
 
 testOnFaultyDisk(
-  "while its disk is full an API reads, takes nothing, and goes on after that",
+  "an API with a full disk answers reads, stores nothing, and continues afterwards",
   async () => {
     await onFaultyDisk(fillAtEachChange);
   },
 );
 
 testOnFaultyDisk(
-  "an API that is killed at any change while it makes a database goes on with it",
+  "an API that is killed at any change while it creates a database continues with it",
   async () => {
     for (let change = 1, isOver = false; !isOver; change = nextChange(change)) {
       using folder = temporaryFolder();
@@ -81,7 +83,7 @@ testOnFaultyDisk(
   },
 );
 
-/** Runs a test of an API on a file of a disk that fails. */
+/** Runs a test of an API on a file of a faulty disk. */
 async function onFaultyDisk(
   test: (api: OnFile, disk: FaultyDisk, newLedger: () => Ledger) => Promise<void>,
 ): Promise<void> {
@@ -93,7 +95,7 @@ async function onFaultyDisk(
   await test(api, disk, () => new Ledger({ key, start: START, windows: WINDOWS }));
 }
 
-/** A key of a new project that has a file of its own. */
+/** Key of a new project with its own file. */
 async function newKeyIn(url: string): Promise<string> {
   await using databases = await openDatabases({ url });
   await createProject(databases, { name: "own", now_ns: 1n });

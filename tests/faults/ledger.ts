@@ -1,28 +1,28 @@
-/** What one instance sent, what of it was acknowledged, and what reads may therefore say. */
+/** Ledger of one instance: windows sent, windows acknowledged, and the reads that are right then. */
 
 import assert from "node:assert/strict";
 import { decode, encodeUpload, type Series, type Signals, signals } from "@service/core";
 import { nsFromTs } from "@service/core/time";
 import { makeUpload, newInstanceId } from "../../edge/testing/api.ts";
 
-/** Where and how an instance reports. */
+/** Options of a {@linkcode Ledger}. */
 export interface LedgerOptions {
   key: string;
-  /** The instance's start, epoch seconds. */
+  /** Start of the instance, epoch seconds. */
   start: number;
-  /** Seconds of a window. */
+  /** Length of a window in seconds. */
   seconds?: number;
-  /** How many windows it sends; the last is final. */
+  /** Count of windows; the last is final. */
   windows: number;
   instance_id?: string;
 }
 
-/** Windows of one counter. */
+/** Count of windows per counter. */
 const PART = 48;
 
 /**
- * An instance whose counters say, bit by bit, which windows a read holds: the `i`th adds `2 ** (i % 48)`
- * to one of them, so that any other set of windows, and any window counted twice, gives another total.
+ * An instance with one bit per window in its counters: window `i` adds `2 ** (i % 48)` to one of them.
+ * Every other set of windows, and a window counted twice, has another total.
  */
 export class Ledger {
   readonly instance_id: string;
@@ -45,25 +45,25 @@ export class Ledger {
     this.#seconds = seconds;
   }
 
-  /** Takes a window as sent and acknowledged: it came otherwise. */
+  /** Notes a window as sent and acknowledged in another way. */
   adopt(i: number): void {
     this.#sent.add(i);
     this.#acknowledged.add(i);
   }
 
-  /** The same instance, of which no more will be known than now. */
+  /** A copy of what is known now. */
   copy(): Ledger {
     const copy = new Ledger(this.#options);
     for (const i of this.#acknowledged) copy.adopt(i);
     return copy;
   }
 
-  /** Notes that anything which another one sent may be there too. */
+  /** Notes that windows which `other` sent may be stored too. */
   mayHold(other: Ledger): void {
     for (const i of other.#sent) this.#sent.add(i);
   }
 
-  /** The `i`th upload: always the same text. */
+  /** Body of upload `i`: always the same text. */
   body(i: number): string {
     const to = this.#endOf(i);
     return encodeUpload(makeUpload({
@@ -76,7 +76,7 @@ export class Ledger {
     }));
   }
 
-  /** Sends a window once; whether that is known to be stored, or it is to be sent again. */
+  /** Sends a window once: acknowledged, or to be sent again. */
   async send(url: string, i: number): Promise<"acknowledged" | "again"> {
     this.#sent.add(i);
     const answer = await asked(`${url}/api/v1/ingest`, {
@@ -95,7 +95,7 @@ export class Ledger {
     while (await this.send(target.url, i) === "again") await revive();
   }
 
-  /** A read from a window's start on, to another's end where one is given; `null`: to be asked again. */
+  /** Payload from a window's start, to the start of window `until` if given; `null`: ask again. */
   async read(url: string, from = 0, until?: number): Promise<Signals | null> {
     const query = new URLSearchParams({
       instance_id: this.instance_id,
@@ -110,7 +110,7 @@ export class Ledger {
     return signals.check(decode(answer.text));
   }
 
-  /** That a read holds the windows up to its instant, each once, and misses none acknowledged before. */
+  /** Asserts that a read has each window up to its instant once, and all that were acknowledged before. */
   async expectPrefix(url: string): Promise<void> {
     const known = this.#chain(this.#acknowledged);
     const payload = await this.read(url);
@@ -121,7 +121,7 @@ export class Ledger {
     assert.deepEqual(windowsIn(payload), range(0, Math.min(upto, this.windows)));
   }
 
-  /** That everything is there once: as a whole, and in all spans between these windows. */
+  /** Asserts that every window is stored once, read as a whole and in spans between `cuts`. */
   async expectWhole(url: string, cuts: number[] = range(0, this.windows)): Promise<void> {
     for (let i = 0; i < this.windows; i++) assert.ok(this.#acknowledged.has(i));
     await this.expectSpan(url, [0, this.windows]);
@@ -130,14 +130,14 @@ export class Ledger {
     }
   }
 
-  /** That a read from one window's start to the start of another holds what lies between. */
+  /** Asserts that a read from the start of one window to the start of another has those between. */
   async expectSpan(url: string, [from, until]: [number, number]): Promise<void> {
     const payload = await this.read(url, from, until);
-    assert.ok(payload, "nothing is wrong any more");
+    assert.ok(payload, "the API answers");
     assert.deepEqual(windowsIn(payload), range(from, until), `windows ${from} to ${until}`);
   }
 
-  /** Whether something of it was acknowledged. */
+  /** Whether any window was acknowledged. */
   get hasBegun(): boolean {
     return this.#acknowledged.size > 0;
   }
@@ -146,7 +146,7 @@ export class Ledger {
     return this.#start + (i + 1) * this.#seconds;
   }
 
-  /** Windows before the first that is missing. */
+  /** Count of windows before the first missing one. */
   #chain(windows: Set<number>): number {
     let i = 0;
     while (windows.has(i)) i++;
@@ -154,12 +154,12 @@ export class Ledger {
   }
 }
 
-/** The numbers from `a` up to before `b`. */
+/** Numbers from `a`, and below `b`. */
 export function range(a: number, b: number): number[] {
   return Array.from({ length: b - a }, (_, i) => a + i);
 }
 
-/** Which windows a payload holds. */
+/** Numbers of the windows in a payload. */
 export function windowsIn({ metrics }: Signals): number[] {
   const windows: number[] = [];
   for (const { name, type, tags, stats } of metrics) {
@@ -195,7 +195,7 @@ function seriesOf(i: number, updated_ns: bigint): Series[] {
   ];
 }
 
-/** An answer; `null` where the request is to be sent again. */
+/** Answer, or `null` if the request is to be sent again. */
 async function asked(
   url: string,
   init: RequestInit,

@@ -1,3 +1,5 @@
+/** Kills during the maintenance of stored windows. */
+
 import { testOnServer } from "../../edge/testing/each_storage.ts";
 import { until } from "../stack.ts";
 import { Ledger, range } from "./ledger.ts";
@@ -16,22 +18,22 @@ const STEPS = [
 ];
 
 const WINDOWS = 12;
-/** At a whole minute, before what is kept as it came. */
+/** A whole minute, before the span in which windows are kept raw. */
 const START = Math.floor(Date.now() / 60_000 - 3 * 1_440) * 60;
-/** What is left is cut at whole minutes. */
+/** Roll-ups can be read at whole minutes. */
 const MINUTES = [0, 6];
 
-testOnServer("a maintenance that a kill interrupts changes nothing that is read", async (t) => {
+testOnServer("a maintenance that is killed changes no read", async (t) => {
   await using stack = await startStack();
   for (const kill of kills(STEPS)) {
     await t.step(nameOf(kill), async () => {
       const ledger = new Ledger({ key: await stack.newKey(), start: START, windows: WINDOWS });
-      // The chain closes last: there are no roll-ups yet but those of the first minute.
+      // In reverse order only the first minute has roll-ups at ingest.
       for (const i of range(0, WINDOWS).reverse()) await ledger.deliver(stack, i, stack.revive);
       await stack.db.write(["UPDATE instances SET due_ns = 0"]);
       await stack.kill("API");
       const struck = stack.proxy.arm({ ...kill, strike: () => stack.kill(kill.victim) });
-      // It begins when the API does.
+      // Maintenance begins when the API starts.
       await stack.revive();
       await struck;
       await stack.revive();

@@ -1,6 +1,6 @@
 /** A proxy between the hosted API and its database server, which strikes at one statement. */
 
-/** What becomes of a request: it goes on, its connection ends, or it gets this answer instead. */
+/** Fate of a request: it passes, its connection is cut, or the proxy answers it. */
 export type Verdict = "pass" | "cut" | { status: number; body: string };
 
 /** A fault, and the request that it strikes. */
@@ -11,25 +11,25 @@ export interface Fault {
   when: "asked" | "answered";
   /** Share of the answer that has passed before, 0 to 1. */
   part?: number;
-  /** What happens. */
+  /** The fault itself. */
   strike?: () => Promise<unknown>;
-  /** What becomes of the request after that; its connection is cut without it. */
+  /** Fate of the request after that; "cut" by default. */
   verdict?: Verdict;
   /** Whether it strikes each such request until it is disarmed. */
   lasts?: boolean;
 }
 
-/** A proxy for HTTP that looks into requests. */
+/** A proxy for HTTP that reads requests. */
 export interface Proxy extends AsyncDisposable {
   url: string;
-  /** Arms it; resolves once it has struck. */
+  /** Sets the fault; resolves when it has struck. */
   arm: (fault: Fault) => Promise<void>;
   disarm: () => void;
 }
 
 const latin1 = new TextDecoder("latin1");
 
-/** Starts a proxy before the server at the URL. */
+/** Starts a proxy in front of the server at the URL. */
 export function startProxy(server: string): Proxy {
   const { hostname, port } = new URL(server);
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -85,7 +85,7 @@ export function startProxy(server: string): Proxy {
     try {
       connection.close();
     } catch {
-      // The other side did.
+      // The other side has closed it.
     }
   }
 

@@ -1,3 +1,5 @@
+/** Database servers that refuse, delay, cut or never send answers. */
+
 import assert from "node:assert/strict";
 import { freePort, missingServer, testOnServer } from "../../edge/testing/each_storage.ts";
 import { faultyDisk, fillAtEachChange } from "./disk.ts";
@@ -16,7 +18,7 @@ async function newLedger(stack: Stack): Promise<Ledger> {
 }
 
 testOnServer(
-  "a server that refuses writes is read meanwhile, and takes them after that",
+  "while a server refuses writes reads are answered, and uploads are stored afterwards",
   async () => {
     const admin = `127.0.0.1:${freePort()}`;
     await using stack = await startStack({ args: ["--admin-listen-addr", admin] });
@@ -40,7 +42,7 @@ testOnServer(
 );
 
 testUnless(missingServer ?? missingCompiler(compiler))(
-  "a server whose disk is full is read meanwhile, and takes all after that",
+  "while a server's disk is full reads are answered, and uploads are stored afterwards",
   async () => {
     await using disk = await faultyDisk("/dbs/default/data");
     await using stack = await startStack({ env: disk.env });
@@ -48,7 +50,7 @@ testUnless(missingServer ?? missingCompiler(compiler))(
   },
 );
 
-testOnServer("a slow server makes uploads and reads wait, no more", async () => {
+testOnServer("with a slow server uploads and reads wait, and none fails", async () => {
   await using stack = await startStack();
   const ledger = await newLedger(stack);
   const strike = () => new Promise((resolve) => setTimeout(resolve, 50));
@@ -61,7 +63,7 @@ testOnServer("a slow server makes uploads and reads wait, no more", async () => 
   await ledger.expectWhole(stack.url);
 });
 
-testOnServer("an answer that breaks off anywhere is asked for again", async () => {
+testOnServer("a request is repeated if its answer is cut anywhere", async () => {
   await using stack = await startStack();
   const parts = isWhole ? range(0, 20).map((i) => i / 20) : [0.1, 0.5, 0.99];
   for (const part of parts) {
@@ -77,9 +79,9 @@ testOnServer("an answer that breaks off anywhere is asked for again", async () =
 });
 
 for (const part of [0, 0.9]) {
-  // The service waits for twenty seconds.
+  // The API waits 20 s for each answer.
   testUnless(missingServer ?? (isWhole ? null : "deno task faults has it"))(
-    `a server that stalls (${part * 100} % of an answer) is given up, and asked again`,
+    `a request is repeated if the server stalls after ${part * 100} % of the answer`,
     async () => {
       await using stack = await startStack();
       const ledger = await newLedger(stack);

@@ -1,4 +1,4 @@
-/** The hosted API over a database server, with a proxy between them: what a fault strikes, revived. */
+/** The hosted API, a database server and a proxy between them, which tests kill and revive. */
 
 import { type ServerProcess, startProcess } from "../../edge/testing/process.ts";
 import {
@@ -13,20 +13,20 @@ import { type Proxy, startProxy } from "./proxy.ts";
 
 /** Processes that can be killed. */
 export interface Stack extends AsyncDisposable {
-  /** Where the API answers: it changes when that is revived. */
+  /** URL of the API; it changes when the API is revived. */
   readonly url: string;
   readonly server: TestServer;
   readonly proxy: Proxy;
-  /** The database, asked without the proxy. */
+  /** The database, without the proxy. */
   readonly db: Database;
-  /** A key of a new project. */
+  /** Creates a project; its key. */
   newKey: () => Promise<string>;
   kill: (victim: "server" | "API") => Promise<void>;
-  /** Starts again what was killed. */
+  /** Starts killed processes again. */
   revive: () => Promise<void>;
 }
 
-/** Starts all of them; the API only when it is revived, where it is to wait. */
+/** Starts all three. */
 export async function startStack(options: ServerOptions = {}): Promise<Stack> {
   await using started = new AsyncDisposableStack();
   const server = started.use(await startServer(options));

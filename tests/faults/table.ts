@@ -1,11 +1,11 @@
-/** Rows of fault tables: all of them, and more at random, where SERVICE_TEST_FAULTS is set. */
+/** Rows of fault tables: all of them with SERVICE_TEST_FAULTS, otherwise a part. */
 
-/** Whether there is time for everything. */
+/** Whether all rows are tested. */
 export const isWhole = Boolean(Deno.env.get("SERVICE_TEST_FAULTS"));
 
-/** What is killed, and when. */
+/** Row of a table: the process to kill, and the instant. */
 export interface Kill {
-  /** The statement at which it is killed, as the comment that it begins with names it. */
+  /** Name of the statement at that instant: the comment that it begins with. */
   step: string;
   victim: "server" | "API";
   when: "asked" | "answered";
@@ -18,7 +18,7 @@ const KILLS: Pick<Kill, "victim" | "when">[] = [
   { victim: "API", when: "asked" },
 ];
 
-/** Each step with each way to kill there; without much time, in turn with two of them. */
+/** Rows for each step: all four kills, or two of them in turn. */
 export function kills(steps: readonly string[]): Kill[] {
   return steps.flatMap((step, i) => {
     const some = isWhole ? KILLS : KILLS.slice(i % 2 * 2, i % 2 * 2 + 2);
@@ -26,12 +26,12 @@ export function kills(steps: readonly string[]): Kill[] {
   });
 }
 
-/** A row's name. */
+/** Name of a row. */
 export function nameOf({ victim, when, step }: Kill): string {
   return `${victim} killed ${when === "asked" ? "before" : "after"} "${step}"`;
 }
 
-/** Which changes of a disk are tried, of as many as there are: all, or fewer and fewer. */
+/** Next change of a disk to test: every one, or at growing distances. */
 export function nextChange(change: number): number {
   return isWhole ? change + 1 : Math.ceil(change * 1.7);
 }

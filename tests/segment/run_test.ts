@@ -1,3 +1,5 @@
+/** Segments of a run, read over HTTP. */
+
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../temporary_directory.ts";
 import { readLocal, until } from "../stack.ts";
@@ -8,7 +10,7 @@ import { missingCompiler, testUnless } from "../skipping.ts";
 
 const test = testUnless(missingCompiler(compiler));
 
-test("a reader gets what was published after it asked, and the run leaves nothing behind", async () => {
+test("an answer has values published after the request, and the run leaves no files", async () => {
   await using directory = await temporaryDirectory();
   const writer = await buildWriter(directory.path);
   await using run = await startStamping(writer!, directory.path);

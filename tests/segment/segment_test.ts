@@ -1,3 +1,5 @@
+/** The writer of segments in C. */
+
 import assert from "node:assert/strict";
 import { buildProgram, startWriter } from "./writer.ts";
 import { run } from "../command.ts";
@@ -9,14 +11,14 @@ const killed = await buildProgram("killed", built) ?? "";
 const writer = await buildProgram("writer", built) ?? "";
 const test = testUnless(missingCompiler(writer));
 
-test("a writer killed at any instant leaves a whole generation, as all that readers saw before", async () => {
+test("a writer killed at any instant leaves a consistent segment, as readers saw before", async () => {
   const { status, stdout, stderr } = await run([killed, `${built}/killed.d/x`, "600"]);
   assert(status.success, stderr);
   const [living = 0, dead = 0] = stdout.trim().split(" ").map(Number);
   assert(living > 0 && dead > 0, `read ${living} living and ${dead} dead`);
 });
 
-test("the first directory that is ours and has room is taken", async () => {
+test("the segment is in the first directory that belongs to the user and has room", async () => {
   const open = `${built}/open`;
   Deno.mkdirSync(`${open}/x`, { recursive: true });
   Deno.chmodSync(`${open}/x`, 0o777);
@@ -25,7 +27,11 @@ test("the first directory that is ours and has room is taken", async () => {
   const candidates = ["relative", `${open}/x`, `${built}/link/x`, "/proc/none/x"];
   await using lost = await startWriter(writer, candidates.join(":"));
   assert(lost.opened < 0);
-  assert.equal(await lost.tell("series n 1"), 0xffffffff, "what is not open does nothing");
+  assert.equal(
+    await lost.tell("series n 1"),
+    0xffffffff,
+    "a segment that is not open ignores writes",
+  );
   await using found = await startWriter(writer, [...candidates, `${built}/new/x`].join(":"));
   assert.equal(found.opened, 0);
   const { mode } = Deno.statSync(`${built}/new/x`);
@@ -35,7 +41,7 @@ test("the first directory that is ours and has room is taken", async () => {
   assert.equal(Deno.statSync(`${built}/new/x/${name}`).mode! & 0o777, 0o600);
 });
 
-test("past its limit of frames a profile counts into one cell", async () => {
+test("a profile counts frames beyond its limit in one cell", async () => {
   await using process = await startWriter(writer, `${built}/full/x`);
   const series = await process.tell("series cuda_kernels_nanoseconds 3");
   await process.tell(`fill ${series} 5000`);

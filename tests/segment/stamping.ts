@@ -1,12 +1,12 @@
-/** A run of a process that stamps the time into a counter whenever it publishes. */
+/** Run of a process that writes the time into a counter at each publication. */
 
 import type { Signals } from "@service/core";
 import { readLocal, type Run, startRun, until } from "../stack.ts";
 
-/** The counter. */
+/** Name of the counter. */
 const STAMP = "cuda_dropped_records_total";
 
-/** Starts it, and waits until it is seen. */
+/** Starts the run, and waits for the first time in its payload. */
 export async function startStamping(writer: string, directory: string): Promise<Run> {
   const orders = [`series ${STAMP} 1`, "cell 0 0", "state 1", "serve 0"];
   const run = startRun([writer, "", ...orders], { directory });
@@ -14,7 +14,7 @@ export async function startStamping(writer: string, directory: string): Promise<
   return run;
 }
 
-/** The newest stamp, epoch milliseconds; NaN where there is none. */
+/** Newest time in a payload, epoch milliseconds; NaN without one. */
 export function stampOf({ metrics }: Signals): number {
   const stats = metrics.find(({ name }) => name === STAMP)?.stats;
   return stats && "total" in stats ? Number(stats.total) / 1e6 : NaN;

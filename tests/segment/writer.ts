@@ -1,4 +1,4 @@
-/** A process with a segment, told what to write. */
+/** A process that writes a segment as a test commands. */
 
 import { command, run } from "../command.ts";
 const HERE = new URL("./", import.meta.url).pathname;
@@ -7,7 +7,7 @@ const SEGMENT = ["segment", "file", "tables"].map((name) =>
 );
 const FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2"];
 
-/** The path of `NAME.c` built into `directory`, or `null` without a compiler. */
+/** Path of the program compiled from `NAME.c`, or `null` without a C compiler. */
 export async function buildProgram(name: string, directory: string): Promise<string | null> {
   const path = `${directory}/${name}`;
   try {
@@ -22,19 +22,19 @@ export async function buildProgram(name: string, directory: string): Promise<str
   }
 }
 
-/** The path of the writer for {@linkcode startWriter}. */
+/** Path of the program for {@linkcode startWriter}. */
 export function buildWriter(directory: string): Promise<string | null> {
   return buildProgram("writer", directory);
 }
 
-/** A writer that runs. */
+/** A running writer. */
 export interface Writer extends AsyncDisposable {
   readonly pid: number;
-  /** What opening its segment gave: 0 or a negative errno. */
+  /** Result of opening its segment: 0 or a negative errno. */
   readonly opened: number;
-  /** Tells it one thing and returns its answer. */
+  /** Sends one command; the writer's answer. */
   tell(line: string): Promise<number>;
-  /** Ends it, between any two instructions, and waits until it is gone. */
+  /** Kills it at any instruction, and waits for its end. */
   kill(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startWriter(path: string, directories: string): Promise<Wr
     try {
       process.kill("SIGKILL");
     } catch {
-      // It has ended already.
+      // It has ended.
     }
     await process.status;
   };
