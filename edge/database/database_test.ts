@@ -1,3 +1,5 @@
+/** Databases: writes are durable, whole or not at all, and wait for those of other processes. */
+
 import assert from "node:assert/strict";
 import { createClient } from "@libsql/client";
 import { temporaryFolder, testOnEachStorage } from "../testing/each_storage.ts";

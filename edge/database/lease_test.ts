@@ -1,3 +1,5 @@
+/** Leases of a database: each counts its own rows, and ends alone. */
+
 import assert from "node:assert/strict";
 import { testOnFile } from "../testing/each_storage.ts";
 import { Lease } from "./lease.ts";

@@ -1,3 +1,5 @@
+/** Migrations: repeatable, safe in several processes at once, and refused by older programs. */
+
 import assert from "node:assert/strict";
 import { startServer, temporaryFolder, testOnServer } from "../testing/each_storage.ts";
 import { type Database, openDatabase } from "./database.ts";

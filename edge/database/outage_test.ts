@@ -1,3 +1,5 @@
+/** Databases that do not answer: requests get 503, and other projects are served. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { startServer, temporaryFolder, testOnFile, testOnServer } from "../testing/each_storage.ts";

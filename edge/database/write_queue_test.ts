@@ -1,3 +1,5 @@
+/** The write queue: waiting writes are stored together, and fail one by one. */
+
 import assert from "node:assert/strict";
 import type { InStatement, ResultSet } from "@libsql/client";
 import { testOnEachStorage } from "../testing/each_storage.ts";

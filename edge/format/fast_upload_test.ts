@@ -1,3 +1,5 @@
+/** The fast reader of uploads: it takes and refuses the same texts as the general one. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, encodeUpload, ShapeError } from "@service/core";

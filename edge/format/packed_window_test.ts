@@ -1,3 +1,5 @@
+/** Packed windows: read back as they were, and refused where their bytes are damaged. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { emptyWindow, type Resource, type Series, seriesKey, type Window } from "@service/core";

@@ -1,3 +1,5 @@
+/** Moves of projects between databases: no upload is lost, and reads are answered meanwhile. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { runScript, type ServerProcess, startProcess } from "../testing/process.ts";

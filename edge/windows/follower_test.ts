@@ -1,3 +1,5 @@
+/** Consecutive reads of an instance: together they give what one read of the whole span gives. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { binIndex, encodeUpload, type Series, type Signals } from "@service/core";

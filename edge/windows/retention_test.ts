@@ -1,3 +1,5 @@
+/** Retention: old windows are deleted in small writes, and instances with their last window. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { nsFromTs } from "@service/core/time";

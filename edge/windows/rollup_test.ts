@@ -1,3 +1,5 @@
+/** Roll-ups: made when a span is over, made again for late windows, and downsampled later. */
+
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { nsFromTs } from "@service/core/time";

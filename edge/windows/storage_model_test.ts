@@ -1,3 +1,5 @@
+/** Random uploads, waits, maintenance and reads, compared with a model of the stored windows. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
