@@ -1,3 +1,5 @@
+/** The native products: loadable with glibc 2.28, few exports, outdated by any change. */
+
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../tests/temporary_directory.ts";
 import { ARCHITECTURES, compile, compilerFor, newestSource } from "./build.ts";

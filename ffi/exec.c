@@ -1,4 +1,4 @@
-/* exec, for the launcher: Deno has no call for it. */
+/* `exec` for the launcher: Deno has no call for it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

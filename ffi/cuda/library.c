@@ -1,4 +1,4 @@
-/* libcupti: the search for the file, and its functions. */
+/* `libcupti`: the search for the file, and its functions. */
 #define _GNU_SOURCE
 #include "library.h"
 

@@ -1,4 +1,4 @@
-/* service-supervisor: runs one command as if it were that command.
+/* `service-supervisor`: runs one command as if it were that command.
  *
  *     service-supervisor [--set NAME=value]... [--watch N word...] -- command [arguments]
  *
