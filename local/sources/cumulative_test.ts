@@ -1,3 +1,5 @@
+/** Increases of cumulative readings: from zero or a base, after restarts, without rounding. */
+
 import assert from "node:assert/strict";
 import { quantity } from "@service/core/sum";
 import { CumulativeReadings } from "./cumulative.ts";

@@ -1,3 +1,5 @@
+/** Pacing: only long work yields to the event loop. */
+
 import assert from "node:assert/strict";
 import { createPace } from "./pacing.ts";
 

@@ -1,3 +1,5 @@
+/** The recorder: windows without gaps, in which values recorded twice are merged. */
+
 import assert from "node:assert/strict";
 import { type FrameSum, mergeAll } from "@service/core";
 import { MAX_ERROR_LENGTH } from "@service/core/limits";

@@ -1,3 +1,5 @@
+/** Segment directories: private, held during the run, and removed after it. */
+
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { holdDirectories } from "./directories.ts";

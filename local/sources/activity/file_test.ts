@@ -1,3 +1,5 @@
+/** Segment files: those of another user are refused, except by root. */
+
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { SegmentFile } from "./file.ts";

@@ -1,3 +1,5 @@
+/** Tags of a process: its pid, and the pid on the host if it runs in a container. */
+
 import assert from "node:assert/strict";
 import { processTags } from "./process_tags.ts";
 import type { ProcFiles } from "../../base/proc_files.ts";

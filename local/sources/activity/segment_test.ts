@@ -1,3 +1,5 @@
+/** Damaged segments: refused with a reason, or read as no more than was written. */
+
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Series } from "@service/core";

@@ -1,3 +1,5 @@
+/** Metrics from segments: recorded as they grow, to the last values of a killed process. */
+
 import assert from "node:assert/strict";
 import type { Series, Window } from "@service/core";
 import { quantity } from "@service/core/sum";

@@ -1,3 +1,5 @@
+/** Blocks of console lines: which lines belong to one exception or one record. */
+
 import assert from "node:assert/strict";
 import type { ErrorEntry } from "@service/core";
 import { createConsole } from "./console.ts";

@@ -1,3 +1,5 @@
+/** Errors from console output: the same for any chunks, colours and interleaving. */
+
 import assert from "node:assert/strict";
 import type { ErrorEntry } from "@service/core";
 import { errorEntry } from "@service/core/entries";

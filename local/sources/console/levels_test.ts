@@ -1,3 +1,5 @@
+/** Levels and messages of log lines in the formats that engines document. */
+
 import assert from "node:assert/strict";
 import { createConsole } from "./console.ts";
 import { parseLog } from "./levels.ts";

@@ -1,3 +1,5 @@
+/** The console as a source: errors at their own time, and the kernel's count of OOM kills. */
+
 import assert from "node:assert/strict";
 import type { Console } from "./console.ts";
 import type { ExitStatus } from "./exit.ts";

@@ -1,3 +1,5 @@
+/** Attributes of a process: its runtime, and its command line without secrets. */
+
 import assert from "node:assert/strict";
 import { processAttributes, runtime } from "./attributes.ts";
 

@@ -1,3 +1,5 @@
+/** The id of a container, found in the cgroups and mounts of a process. */
+
 import assert from "node:assert/strict";
 import type { ProcFiles } from "../../base/proc_files.ts";
 import { containerId } from "./container.ts";

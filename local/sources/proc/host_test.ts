@@ -1,3 +1,5 @@
+/** Metrics of the host: increases from the first sample, shares from the second. */
+
 import assert from "node:assert/strict";
 import type { Window } from "@service/core";
 import { rounded } from "@service/core/sum";

@@ -1,3 +1,5 @@
+/** Metrics of the workload's processes: which are found, and what each has used since its start. */
+
 import assert from "node:assert/strict";
 import type { Resource, Sum, Window } from "@service/core";
 import { addSums, rounded } from "@service/core/sum";

@@ -1,3 +1,5 @@
+/** Pages of metrics in both of Prometheus's formats: valid, cut, malformed and random. */
+
 import assert from "node:assert/strict";
 import { MAX_SERIES } from "@service/core/limits";
 import fc from "fast-check";

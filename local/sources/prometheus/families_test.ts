@@ -1,3 +1,5 @@
+/** Scraped families as series: totals across restarts, changed buckets, refused values. */
+
 import assert from "node:assert/strict";
 import { type Metric, snapshot } from "@service/core";
 import { scan } from "./exposition.ts";

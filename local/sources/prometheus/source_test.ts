@@ -1,3 +1,5 @@
+/** Scrapes of endpoints: formats, keys, outages, and answers that are slow, broken or endless. */
+
 import assert from "node:assert/strict";
 import { type Signals, snapshot } from "@service/core";
 import { createPrometheusSource, type PrometheusOptions } from "./source.ts";
