@@ -1,5 +1,5 @@
 /**
- * fast-check for all property tests: each run has fresh seeds, and a failure says how to repeat it. The
+ * `fast-check` for all property tests: each run has fresh seeds, and a failure says how to repeat it. The
  * import map gives this file to all that import "fast-check".
  */
 
