@@ -61,6 +61,7 @@ test("Ctrl-Z stops the workload and restores the shell's terminal, and fg contin
     { expect: "ready" },
     { send: "\x1a" },
     { expect: "Stopped" },
+    { expect: "shell> " },
     { send: "stty -a | grep -ow icanon; echo be'fore'\n" },
     { expect: "before" },
     { send: "fg\n" },
