@@ -1,4 +1,4 @@
-/** Faults of clients: wrong clocks, cut requests, shared instance ids, and late or repeated windows. */
+/** Faults of clients: wrong clocks, cut requests, shared ids, and late or repeated windows. */
 
 import assert from "node:assert/strict";
 import { decode, instanceList } from "@service/core";

@@ -17,7 +17,7 @@ async function newKeyIn(url: string): Promise<string> {
   return await newKey(databases.control);
 }
 
-/** Copies the database between uploads, and checks that the copy has a prefix and accepts the rest. */
+/** Copies the database during uploads: the copy must have a prefix, and accept the rest. */
 async function sendAround(
   { ledger, api, copied }: {
     ledger: Ledger;

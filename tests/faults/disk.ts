@@ -66,7 +66,7 @@ export interface OnDisk {
   revive: () => Promise<void>;
 }
 
-/** Fills the disk at each change in turn: reads are answered meanwhile, uploads are stored afterwards. */
+/** Fills the disk at each change in turn: reads must be answered, uploads stored afterwards. */
 export async function fillAtEachChange(
   api: OnDisk,
   disk: FaultyDisk,

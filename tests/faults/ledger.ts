@@ -1,4 +1,4 @@
-/** Ledger of one instance: windows sent, windows acknowledged, and the reads that are right then. */
+/** Ledger of one instance: windows sent and acknowledged, and the reads that are right then. */
 
 import assert from "node:assert/strict";
 import { decode, encodeUpload, type Series, type Signals, signals } from "@service/core";
@@ -21,8 +21,8 @@ export interface LedgerOptions {
 const PART = 48;
 
 /**
- * An instance with one bit per window in its counters: window `i` adds `2 ** (i % 48)` to one of them.
- * Every other set of windows, and a window counted twice, has another total.
+ * An instance with one bit per window in its counters: window `i` adds `2 ** (i % 48)`. Every other
+ * set of windows, and a window counted twice, has another total.
  */
 export class Ledger {
   readonly instance_id: string;
@@ -110,7 +110,7 @@ export class Ledger {
     return signals.check(decode(answer.text));
   }
 
-  /** Asserts that a read has each window up to its instant once, and all that were acknowledged before. */
+  /** Asserts that a read has each window up to its instant once, and all acknowledged before. */
   async expectPrefix(url: string): Promise<void> {
     const known = this.#chain(this.#acknowledged);
     const payload = await this.read(url);

@@ -5,7 +5,7 @@ export type Verdict = "pass" | "cut" | { status: number; body: string };
 
 /** A fault, and the request that it strikes. */
 export interface Fault {
-  /** Name of a statement of the request: the comment that it begins with. Any request without it. */
+  /** Name of a statement in the request: the comment that it begins with. Any by default. */
   step?: string;
   /** Before the server has the request, or when its answer begins. */
   when: "asked" | "answered";
