@@ -86,21 +86,29 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "ffi/export.h": [],
 };
 
-/** Whether a file is part of the product: no test, no test's data. */
-function isSource(path: string): boolean {
-  return /\.(ts|c|h)$/.test(path) && !/_test\.\w+$/.test(path) &&
-    !/^(edge\/testing|ffi\/build|.*\/testdata)\//.test(path);
+/** Files of the product below `room` in the repository at `root`, in subfolders too. */
+export async function readSources(room: string, root: string = ROOT): Promise<SourceFile[]> {
+  const files = await readFiles(room, root);
+  return files.filter(({ path }) => !/_test\.\w+$|^edge\/testing\//.test(path));
 }
 
-/** All source files below `room` in the repository at `root`, in subfolders too. */
-export async function readSources(room: string, root: string = ROOT): Promise<SourceFile[]> {
+/** Files in TypeScript and C below `folder`, tests too, without generated files and test data. */
+export async function readFiles(folder: string, root: string = ROOT): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(`${root}${room}`)) {
-    const path = `${room}/${name}`;
-    if (isDirectory) files.push(...await readSources(path, root));
-    else if (isSource(path)) files.push(toSource(path, await Deno.readTextFile(root + path)));
+  for await (const { name, isDirectory } of Deno.readDir(`${root}${folder}`)) {
+    const path = `${folder}/${name}`;
+    if (path === "ffi/build" || name === "testdata") continue;
+    if (isDirectory) files.push(...await readFiles(path, root));
+    else if (/\.(ts|c|h)$/.test(name)) {
+      files.push(toSource(path, await Deno.readTextFile(root + path)));
+    }
   }
   return files;
+}
+
+/** Whether a text begins with a comment, and that with a capital letter or a backtick. */
+export function hasHeader(text: string): boolean {
+  return /^\/\*\*?(\n \*)? [A-Z`]/.test(text);
 }
 
 /** The file's imports: TypeScript's static and dynamic ones, C's quoted includes. */

@@ -1,7 +1,7 @@
 /** The layout of the repository: rooms, the arrows between them, and what holds of whole rooms. */
 
 import assert from "node:assert/strict";
-import { ARROWS, circles, readSources, ROOT, violations } from "./layout.ts";
+import { ARROWS, circles, hasHeader, readFiles, readSources, ROOT, violations } from "./layout.ts";
 import { temporaryDirectory } from "./temporary_directory.ts";
 
 const TOPS = ["core", "local", "edge", "ffi"];
@@ -83,6 +83,24 @@ Deno.test("a circle of imports is found", () => {
   const file = (path: string, ...imports: string[]) => ({ path, text: "", imports });
   const files = [file("a.ts", "b.ts"), file("b.ts", "c.ts"), file("c.ts", "b.ts"), file("d.ts")];
   assert.deepEqual(circles(files), [["b.ts", "c.ts"]]);
+});
+
+Deno.test("every file begins with a sentence that says what it is", async () => {
+  const folders = [...TOPS, "tests", "examples", "docs"];
+  const files = (await Promise.all(folders.map((folder) => readFiles(folder)))).flat();
+  files.push({ path: "mod.ts", text: await Deno.readTextFile(`${ROOT}mod.ts`), imports: [] });
+  assert.deepEqual(files.filter(({ text }) => !hasHeader(text)).map(({ path }) => path), []);
+});
+
+Deno.test("a file that begins in another way is found", () => {
+  for (const text of ["/** A file. */", "/* `name`: it. */", "/**\n * A file.\n */"]) {
+    assert.ok(hasHeader(text), text);
+  }
+  for (
+    const text of ["", "import x;", "\n/** A file. */", "// A file.", "/** a file. */", "/**\n */"]
+  ) {
+    assert.ok(!hasHeader(text), text);
+  }
 });
 
 Deno.test("one file opens native code", () => {

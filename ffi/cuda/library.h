@@ -1,6 +1,6 @@
-/* `libcupti` as this process would load it: the copy that is loaded already, else one of the same major version
- * as its CUDA, beside its other CUDA libraries, in the toolkit, or on the loader's path. Two copies in one
- * process would be two clients, each with half of the records. */
+/* `libcupti` as this process would load it: the copy that is loaded already, else one of the same major
+ * version as its CUDA, beside its other CUDA libraries, in the toolkit, or on the loader's path. Two copies in
+ * one process would be two clients, each with half of the records. */
 #ifndef SERVICE_LIBRARY_H
 #define SERVICE_LIBRARY_H
 
