@@ -13,7 +13,7 @@ import {
   type EncodedBucketKind,
 } from "./buckets.ts";
 
-/** What identifies a series, and the kind of its buckets where it has some. */
+/** The identity of a series, and the kind of its buckets where it has some. */
 export interface SeriesIdentity {
   name: string;
   type: Series["type"];
@@ -22,7 +22,7 @@ export interface SeriesIdentity {
   buckets?: BucketKind;
 }
 
-/** What a dictionary says of a series. */
+/** A series of a dictionary. */
 export interface KnownIdentity {
   identity: SeriesIdentity;
   /** Names of the frames of all profiles. */
@@ -42,13 +42,12 @@ export interface Identities {
 
 /** Identities, each with its index in its list. */
 export class Dictionary {
-  /** The lists. */
   readonly identities: Identities;
   /** Key of each series, as a window has it. */
   readonly seriesKeys: string[];
   /** Key of each resource, as a window has it. */
   readonly resourceKeys: string[];
-  /** What is known of each series. */
+  /** Each series, with the frames that it may have. */
   readonly known: readonly KnownIdentity[];
   readonly #series = new Map<string, number>();
   readonly #frames = new Map<string, number>();

@@ -95,10 +95,10 @@ export function storingMinute(
   const { body, dictionary: { hash } } = packed;
   const { project, instance_id } = name;
   const after_ns = minute.end_ns - spanNs(FINEST);
-  return statement(INSERT_FINEST, { ...minute, project, instance_id, body, hash, after_ns });
+  return statement(INSERT_MINUTE, { ...minute, project, instance_id, body, hash, after_ns });
 }
 
-const INSERT_FINEST = `INSERT INTO windows
+const INSERT_MINUTE = `INSERT INTO windows
     (instance, level, end_ns, from_ns, to_ns, dictionary, body)
   SELECT i.id, ${FINEST}, :end_ns, :from_ns, :to_ns, d.id, :body FROM instances i
   JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash

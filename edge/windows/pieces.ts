@@ -1,12 +1,12 @@
 /** The pieces that a read or a roll-up merges: the query for them, and the merge. */
 
 import { absorb, decode, emptyWindow, encode, type Window } from "@service/core";
-import type { Row } from "../database/database.ts";
 import { yieldToEventLoop } from "@service/core/yield";
-import { gapsIn, type Interval } from "./gaps.ts";
+import type { Row } from "../database/database.ts";
 import { type Dictionary, unpackDictionary } from "../format/dictionary.ts";
-import type { KnownDictionary } from "./dictionaries.ts";
 import { unpack } from "../format/packed_window.ts";
+import type { KnownDictionary } from "./dictionaries.ts";
+import { gapsIn, type Interval } from "./gaps.ts";
 import { TILING } from "./tiling.ts";
 
 /** The pieces of a tiling in order, the body of each dictionary with the first that needs it. */
@@ -14,7 +14,7 @@ export const PIECES = `/* read the pieces */ ${TILING}
   SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.dictionary, d.hash,
     CASE WHEN row_number() OVER (PARTITION BY w.dictionary ORDER BY w.end_ns) = 1 THEN d.body END
       AS dictionary_body
-  FROM tile JOIN windows w ON w.id = tile.id JOIN dictionaries d ON d.id = w.dictionary
+  FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN dictionaries d ON d.id = w.dictionary
   ORDER BY w.end_ns LIMIT :limit`;
 
 /** A text that names the pieces of a tiling: another piece, another text. */
@@ -50,7 +50,8 @@ export async function mergePieces(
   for (const [i, row] of rows.entries()) {
     if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await yieldToEventLoop();
     if (row.dictionary_body) dictionaries.set(row.dictionary, dictionaryOf(row, known));
-    const dictionary = dictionaries.get(row.dictionary)!;
+    const dictionary = dictionaries.get(row.dictionary);
+    if (!dictionary) throw new Error("Cannot read a window: its dictionary is missing");
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
     absorb(window, unpack(new Uint8Array(row.body as ArrayBuffer), { dictionary, ...span }));
     for (const interval of intervalsOf(span, row.holes as string | null)) join(intervals, interval);
