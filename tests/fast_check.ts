@@ -1,6 +1,6 @@
 /**
- * `fast-check` for all property tests: each run has fresh seeds, and a failure says how to repeat it. The
- * import map gives this file to all that import "fast-check".
+ * Property tests with fast-check: each run has a new seed, and a failure prints how to repeat it.
+ * The import map resolves "fast-check" to this file.
  */
 
 import fc from "npm:fast-check@4.10.2";

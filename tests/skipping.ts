@@ -1,4 +1,4 @@
-/** Tests that need a program or platform: without it they are skipped, with the reason in their names. */
+/** Tests that need a program or a platform: their names have the reason if they are skipped. */
 
 /** Registers a test, as `Deno.test` does. */
 export type Test = (name: string, fn: (t: Deno.TestContext) => void | Promise<void>) => void;

@@ -1,6 +1,6 @@
 /**
- * `deno task test`: runs each suite of tests, and prints the seconds that it took, what was skipped and
- * why, what failed, and the total. `deno task test core edge` runs the named ones.
+ * Suites of tests: `deno task test` runs all, `deno task test core edge` the named ones. Prints counts
+ * and seconds of each suite, failures, reasons of skipped tests, and the total.
  */
 
 import { ROOT } from "./layout.ts";

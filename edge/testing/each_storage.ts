@@ -6,6 +6,7 @@ import { DEPLOY_DENO, startProcess } from "./process.ts";
 import { startService, type TestService } from "./api.ts";
 import { command } from "../../tests/command.ts";
 import { type Test, testUnless } from "../../tests/skipping.ts";
+import { freePort } from "../../tests/free_port.ts";
 
 /** A test of one behaviour of the hosted API. */
 export type Case = (service: TestService) => Promise<void>;
@@ -133,12 +134,6 @@ export async function startServer(
       folder[Symbol.dispose]();
     },
   };
-}
-
-/** A port that nothing listens on. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 async function answers(url: string): Promise<void> {

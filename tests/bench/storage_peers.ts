@@ -5,6 +5,7 @@ import { quantity } from "@service/core/sum";
 import type { Row } from "./row.ts";
 import { bucketsOf, dayWindow, samplesOf, START_TS, WINDOW_S } from "./storage_data.ts";
 import { command } from "../command.ts";
+import { freePort } from "../free_port.ts";
 
 /** Hours of data: reading a day as text takes minutes. */
 const HOURS = 3;
@@ -209,11 +210,6 @@ function bytesUnder(path: string): number {
     bytes += isDirectory ? bytesUnder(`${path}/${name}`) : Deno.statSync(`${path}/${name}`).size;
   }
   return bytes;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 async function waitForAnswer(url: string): Promise<void> {

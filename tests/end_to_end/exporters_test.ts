@@ -6,6 +6,7 @@ import { temporaryDirectory } from "../temporary_directory.ts";
 import { readLocal, type Run, startRun, until } from "../stack.ts";
 import { run, start } from "../command.ts";
 import { testUnless } from "../skipping.ts";
+import { freePort } from "../free_port.ts";
 
 /** Debian's Python, which has Debian's packages. */
 const PYTHON = "/usr/bin/python3";
@@ -18,12 +19,6 @@ const PROMETHEUS = await missing("prometheus", "--version");
 async function missing(program: string, ...args: string[]): Promise<string | null> {
   const there = run([program, ...args]).then(({ status }) => status.success, () => false);
   return await there ? null : `not installed: ${program} ${args.at(-1)}`;
-}
-
-/** A port that was free a moment ago. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 function stats<Type extends Metric["type"]>(

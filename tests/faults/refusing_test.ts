@@ -1,7 +1,8 @@
 /** Database servers that refuse, delay, cut or never send answers. */
 
 import assert from "node:assert/strict";
-import { freePort, missingServer, testOnServer } from "../../edge/testing/each_storage.ts";
+import { freePort } from "../free_port.ts";
+import { missingServer, testOnServer } from "../../edge/testing/each_storage.ts";
 import { faultyDisk, fillAtEachChange } from "./disk.ts";
 import { Ledger, range } from "./ledger.ts";
 import { type Stack, startStack } from "./stack.ts";
