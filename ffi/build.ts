@@ -22,7 +22,7 @@ export function folderFor(architecture: string): string {
   return architecture === Deno.build.arch ? BUILD : `${BUILD}/${architecture}`;
 }
 
-/** The C compiler for an architecture, or `undefined` where there is none. */
+/** The C compiler for an architecture, or `undefined` if there is none. */
 export function compilerFor(architecture: string): string | undefined {
   const cross = `${architecture}-linux-gnu-gcc`;
   return (architecture === Deno.build.arch ? ["cc", "gcc", "clang"] : [cross]).find(isInstalled);

@@ -15,7 +15,7 @@ const SPLIT_GLIBC_LIBRARIES = ["-Wl,--no-as-needed", "-l:libdl.so.2", "-l:libpth
 /** aarch64 only: atomics inline, without the constructor by which the compiler's own library chooses them. */
 const INLINE_ATOMICS = "-mno-outline-atomics";
 
-/** A native file and what it is built from. */
+/** A native file, its sources and its flags. */
 export interface Product {
   /** Paths below `ffi/`. */
   sources: string[];

@@ -84,7 +84,7 @@ static bool read_for(uint32_t ms) {
     return false;
 }
 
-/* Buffers may come some time after a flush: waits for the first, then until none comes any more. */
+/* Buffers may return some time after a flush: waits for the first one, and then until no more return. */
 static bool read_late(void) {
     uint64_t until = now_ms() + LATE_MS, first = buffers_read, before;
     do {

@@ -65,7 +65,7 @@ bool buffers_open(void) {
     return true;
 }
 
-/* It is never read, and may be in use; but CUPTI was told that all buffers are zeroed. */
+/* It is never read and may be in use, but CUPTI expects all buffers to be zeroed. */
 static void zero_shared(void) {
     uint64_t *words = (uint64_t *)(void *)shared();
     for (size_t i = 0; i < BUFFER_SIZE / sizeof *words; i++) __atomic_store_n(&words[i], 0, __ATOMIC_RELAXED);

@@ -7,8 +7,8 @@
 /* Asks the driver for the uuids of all devices, once. To be called when the driver is in use. */
 void device_names_learn(void);
 
-/* The uuid of a device: GPU-…, or MIG-… for a part of one; "device-<ordinal>" where it is not known.
- * NULL: there can be no such device. It stays where it is. */
+/* The uuid of a device: GPU-…, or MIG-… for a part of one; "device-<ordinal>" if it is not known.
+ * NULL: there can be no such device. The string is static. */
 const char *device_name(uint32_t ordinal);
 
 #endif

@@ -30,8 +30,8 @@ struct graph_shape {
 /* Hash of a kernel's symbol. */
 uint64_t graph_symbol_hash(const char *symbol);
 
-/* Seed of a node, whatever surrounds it: a hash of its type and of `inner`, the hash of its symbol or of
- * the graph within. Never 0, which is the seed of an unknown node. */
+/* Seed of a node without its surroundings: a hash of its type and of `inner`, the hash of its symbol or of
+ * its child graph. Never 0, which is the seed of an unknown node. */
 uint64_t graph_seed(int type, uint64_t inner);
 
 /* Bytes of memory that graph_shape() needs for these counts of events. */

@@ -1,4 +1,4 @@
-/* Graphs: the events of each graph that exists, and what becomes of clones. */
+/* Graphs: the events of each existing graph, and the shapes of clones. */
 #include "graphs.h"
 
 #include <pthread.h>

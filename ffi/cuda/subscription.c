@@ -113,7 +113,7 @@ static void explain(char *reason, size_t size, const char *function, int kind, C
              result == CUPTI_ERROR_NOT_INITIALIZED ? ": this libcupti is newer than the driver" : "");
 }
 
-/* Names the tool that holds CUPTI: a second subscription is told its name. */
+/* Gets the name of the tool that holds CUPTI, which a second subscription returns. */
 static void name_holder(char *reason, size_t size) {
     static char holder[16 << 10]; /* in case the given size is ignored */
     struct cupti_subscriber_params params = {sizeof params, OUR_NAME, holder, HOLDER_NAME_SIZE};

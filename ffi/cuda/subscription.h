@@ -37,7 +37,7 @@ bool subscription_is_alive(void);
  * itself if `alive`. Where that fails there is no subscription, unless it was lost before. */
 bool subscription_renew(bool alive, char *reason, size_t size);
 
-/* CUPTI's attribute of per-thread buffers: 0 where it cannot be known. */
+/* CUPTI's attribute of per-thread buffers; 0 if it cannot be read. */
 uint8_t subscription_per_thread_attribute(void);
 
 #endif

@@ -18,8 +18,8 @@
  * Asking: a reader that wants newer values sets `asked` to one more than the larger of `asked` and
  * `answered`, adds 1 to `bell` and wakes the thread that waits for it (futex). The writer flushes, publishes, and
  * sets `answered` to what was asked. Histograms change in such a publication (and in the last one of
- * the process) only; their least and greatest value are of what came after the last answer that the
- * reader has taken, which it says in `taken`. So they are exact for what lies between two readings.
+ * the process) only; their least and greatest values count from the last answer that the reader has taken,
+ * which it writes to `taken`. So they are exact for the time between two readings.
  *
  * A process is alive while it holds an flock on the file. Its pid is not used for this: it may belong to
  * another namespace. */
@@ -72,7 +72,7 @@ struct segment_header {
     uint64_t begun;
     uint64_t published;
     uint64_t published_ns;   /* CLOCK_REALTIME */
-    uint32_t bell;           /* what the writer's thread waits for */
+    uint32_t bell;           /* futex that the writer's thread waits for */
     uint32_t asked;
     uint32_t answered;
     uint32_t taken;
