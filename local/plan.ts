@@ -17,7 +17,7 @@ export interface Plan {
   targets: Target[];
   /** The reason for each kind of measurement that is not captured. */
   missing: Record<string, string>;
-  /** How CUDA processes are captured; absent where there is no native part to do it. */
+  /** Capture of CUDA processes; absent without the native part. */
   cuda?: CudaPlan;
   listen: ListenerOptions;
 }

@@ -1,4 +1,4 @@
-/** A clock of epoch nanoseconds that never goes back and never stands still. */
+/** A clock of epoch nanoseconds that never goes back and never stops. */
 
 /** The two clocks of the machine, in milliseconds. */
 export interface Clocks {
@@ -11,8 +11,8 @@ export interface Clocks {
 const machine: Clocks = { wall: Date.now, steady: () => performance.now() };
 
 /**
- * Epoch nanoseconds now: the wall clock, but when it is set back, time continues from where it was.
- * So windows never overlap, and never wait for the wall clock to catch up.
+ * Epoch nanoseconds now: the wall clock. If that is set back, time continues from the last value, so
+ * that windows never overlap and never wait for the wall clock to catch up.
  */
 export function createClock({ wall, steady }: Clocks = machine): () => bigint {
   let last_ms = wall();

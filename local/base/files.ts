@@ -1,6 +1,6 @@
-/** Files that are written whole or not at all, and directories that only this user can change. */
+/** Files that are written completely or not at all, and directories that only this user can change. */
 
-/** Text of a file that may not be there; `null` where it cannot be read. */
+/** Text of a file, or `null` if it cannot be read. */
 export function readText(path: string): string | null {
   try {
     return Deno.readTextFileSync(path);
@@ -10,9 +10,9 @@ export function readText(path: string): string | null {
 }
 
 /**
- * Makes a directory that only this user can use, with those above it.
+ * Creates a directory that only this user can use, with its parents.
  *
- * @throws {TypeError} If the path is another's, a link, or a directory that others can change.
+ * @throws {TypeError} If the path is another user's, a link, or a directory that others can change.
  */
 export function makePrivateDirectory(path: string): void {
   Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -21,7 +21,7 @@ export function makePrivateDirectory(path: string): void {
   throw new TypeError(`Cannot use ${path}: must be a directory that only this user can change`);
 }
 
-/** Writes a file that only this user can read: a reader finds all of `content`, or what was there. */
+/** Replaces a file that only this user can read: a reader finds all of `content`, or the old file. */
 export async function writeWhole(
   path: string,
   content: Uint8Array | string,
@@ -38,7 +38,7 @@ export async function writeWhole(
   }
 }
 
-/** The files of a directory that are kept: at most `files` in number, of at most `bytes` together. */
+/** Limits of the files in a directory: at most `files`, of at most `bytes` together. */
 export interface KeptFiles {
   files?: number;
   bytes?: number;
@@ -46,7 +46,7 @@ export interface KeptFiles {
   names?: RegExp;
 }
 
-/** Removes the oldest files of `directory` that are more than it may keep. */
+/** Removes the oldest files of `directory` beyond its limits. */
 export async function removeOldest(directory: string, kept: KeptFiles): Promise<void> {
   const { files = Infinity, bytes = Infinity, names = /^/ } = kept;
   const matching: { path: string; size: number; time_ms: number }[] = [];

@@ -10,9 +10,9 @@ export interface GuardedProcess {
   events: EventTarget;
 }
 
-/** Guards this process, whose environment the workload must have inherited before. */
+/** Guards this process; the workload must have inherited the environment before. */
 export function guardProcess({ env, events }: GuardedProcess): void {
-  // It would move our own server.
+  // It would override the address of our server.
   env.delete("DENO_SERVE_ADDRESS");
   // Endpoints of this machine are never read through a proxy.
   const noProxy = env.get("NO_PROXY") ?? env.get("no_proxy");
@@ -20,10 +20,10 @@ export function guardProcess({ env, events }: GuardedProcess): void {
   for (const fault of ["error", "unhandledrejection"]) {
     events.addEventListener(fault, (event) => {
       event.preventDefault();
-      const why = event instanceof ErrorEvent
+      const reason = event instanceof ErrorEvent
         ? event.message
         : (event as PromiseRejectionEvent).reason;
-      log(`a fault in the profiler, the workload goes on: ${why}`);
+      log(`a fault in the profiler, the workload goes on: ${reason}`);
     });
   }
 }

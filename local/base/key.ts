@@ -1,11 +1,11 @@
-/** The key that an endpoint of metrics asks for; only its source is handed from process to process. */
+/** The key of a metrics endpoint; only its source is passed between processes. */
 
 import { readText } from "./files.ts";
 
-/** The source of a key: a word of the command, a variable, or a file. Only the first is the key itself. */
+/** The source of a key: a word of the command (the key itself), a variable, or a file. */
 export type KeySource = { value: string } | { variable: string } | { file: string };
 
-/** The key itself, the first where there are several; `undefined` where it cannot be read. */
+/** The key, the first if there are several; `undefined` if it cannot be read. */
 export function readKey(
   source: KeySource,
   env: Readonly<Record<string, string>>,

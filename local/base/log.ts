@@ -5,7 +5,7 @@ export function log(message: string): void {
   console.error(`service-run: ${message}`);
 }
 
-/** The text of whatever was thrown. */
+/** Message of an error, or of any other thrown value. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

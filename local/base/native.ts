@@ -20,8 +20,8 @@ export function restoreSignal(signal: Deno.Signal): void {
 }
 
 /**
- * Executes a program in place of this process, with the library's help; `words` are its arguments, the
- * first its path. Returns only if it fails: the error number.
+ * Replaces this process by a program, with a function of the library; `words` are its arguments, the
+ * first its path. Returns only on failure: the error number.
  *
  * @throws {Error} If the library cannot be opened.
  */
@@ -40,8 +40,8 @@ export function execute(library: string, words: readonly (string | Uint8Array)[]
 export type AskSegment = (path: string, taken: number) => number;
 
 /**
- * How a segment's writer is asked: says that the answer `taken` was read and returns the answer to wait
- * for, or a negative errno; `null` where `library` cannot be opened.
+ * The function that asks a segment's writer: acknowledges the answer `taken`, and returns the number of
+ * the answer to wait for, or a negative errno. `null` if `library` cannot be opened.
  */
 export function openSegmentAsk(library: string): AskSegment | null {
   try {

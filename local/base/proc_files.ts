@@ -1,8 +1,8 @@
-/** Files under `/proc`, read synchronously: the kernel makes them from memory. */
+/** Files under `/proc`, read synchronously: the kernel generates them from memory. */
 
 import { readText } from "./files.ts";
 
-/** Files under one folder; `null` for those that are missing, not allowed or just gone. */
+/** Files under one folder; `null` for files that are missing, not readable or just removed. */
 export interface ProcFiles {
   /** The text of a file. */
   text(path: string): string | null;
@@ -10,7 +10,7 @@ export interface ProcFiles {
   names(path: string): string[] | null;
   /** The target of a link. */
   link(path: string): string | null;
-  /** The size of a file or folder, as it says. */
+  /** The reported size of a file or folder. */
   size(path: string): number | null;
 }
 
@@ -51,7 +51,7 @@ export function oomKills(proc = "/proc"): number | null {
   return count === undefined ? null : Number(count);
 }
 
-/** Everything here may vanish while it is read, and the errors for that differ by kernel and file. */
+/** Any file may disappear while it is read, with an error that depends on kernel and file. */
 function orNull<T>(read: () => T): T | null {
   try {
     return read();

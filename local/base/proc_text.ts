@@ -1,4 +1,4 @@
-/** Readers of the texts under `/proc`: a missing field is `null`, and so is a text in another form. */
+/** Parsers of the texts under `/proc`: a missing field, or a text in another form, is `null`. */
 
 /** `/proc/<pid>/stat`: the identity of a process and its processor time. */
 export interface ProcessStat {
@@ -33,7 +33,7 @@ export function parseStat(text: string): ProcessStat | null {
   return { ...stat, state, comm: text.slice(open + 1, close) };
 }
 
-/** Whether a process has ended but for its exit code. Its first thread may end before the others. */
+/** Whether a process has ended, reaped or not. Its first thread may end before the others. */
 export function hasEnded({ state, threads }: ProcessStat): boolean {
   return /[Xx]/.test(state) || (state === "Z" && threads <= 1);
 }
@@ -105,7 +105,7 @@ export function parseCpu(text: string): CpuTimes | null {
   return ticks.length >= 4 && allIntegers(ticks) ? { ticks, count } : null;
 }
 
-/** `/proc/meminfo`, the part that is measured. */
+/** The measured part of `/proc/meminfo`. */
 export interface Meminfo {
   total_bytes: number | null;
   available_bytes: number | null;
@@ -123,7 +123,7 @@ export function parseMeminfo(text: string): Meminfo {
   };
 }
 
-/** Unit of the kernel's counts, whatever the device's own sectors are. */
+/** Unit of the kernel's counts, which does not depend on the sectors of the device. */
 const SECTOR_BYTES = 512;
 
 /** Totals of one block device. */
@@ -151,7 +151,7 @@ export function parseDiskstats(text: string): DiskBytes[] {
   );
 }
 
-/** `sda1` where there is an `sda`, `nvme0n1p2` where there is an `nvme0n1`. */
+/** Whether a device is a partition: `sda1` if there is an `sda`, `nvme0n1p2` if there is an `nvme0n1`. */
 function isPartition(device: string, names: ReadonlySet<string>): boolean {
   const letters = /^(.*\D)\d+$/.exec(device)?.[1];
   if (letters === undefined) return false;

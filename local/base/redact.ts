@@ -4,7 +4,7 @@ const REDACTED = "[redacted]";
 
 /**
  * The command line as one string: arguments quoted as a shell needs it, secrets replaced. A secret is
- * the value of an option, variable or field whose name speaks of a key, token, password or secret,
+ * the value of an option, variable or field with a name such as key, token, password or secret,
  * the credentials in a URL, and the value of an `Authorization` header.
  */
 export function redact(args: readonly string[]): string {
@@ -136,12 +136,12 @@ function bracketed(text: string, from: number): string {
   return text.slice(from);
 }
 
-/** The value without the punctuation that ends its sentence or encloses it. */
+/** The value without punctuation at its end. */
 function withoutClosers(value: string): string {
   return value.replace(/[)\]}"'`,;]{1,8}$/, "");
 }
 
-// A tokenizer is no token.
+// A tokenizer is not a token.
 const WORDS = "key|token(?!iz)|passw|passphrase|secret|credential|authorization";
 const SECRET = new RegExp(`${WORDS}|(?:^|[._-])pass$`, "i");
 const SECRET_PARAMETER = new RegExp(

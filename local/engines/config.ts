@@ -1,6 +1,6 @@
 /**
- * Flags in the file of an engine's `--config`: plain values at the top level of YAML, and nothing else
- * of YAML. A file with a port or a host in another form is not understood.
+ * Flags in the file of an engine's `--config`: only plain values at the top level of YAML are read. A
+ * file with a port or a host in another form is not understood.
  */
 
 const SCALAR =

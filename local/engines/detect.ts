@@ -1,4 +1,4 @@
-/** Detection of inference engines by their commands: where their metrics are, or why not. */
+/** Detection of inference engines by their commands: the URL of their metrics, or the reason for none. */
 
 import { readEngineConfig } from "./config.ts";
 import type { KeySource } from "../base/key.ts";
@@ -14,15 +14,15 @@ import {
 } from "./engines.ts";
 import { unwrap } from "./wrappers.ts";
 
-/** A command as it is to be started, and the engine that it starts. */
+/** The command to start, and its engine. */
 export interface Detection {
-  /** The command as given, but for `changes`. */
+  /** The given command, with `changes`. */
   command: string[];
   /** Name of the engine, if it starts one. */
   engine?: string;
   /** URL of the engine's metrics. */
   url?: string;
-  /** Source of the key that these metrics ask for. */
+  /** Source of the key for these metrics. */
   key?: KeySource;
   /** Messages to the user, one for each change of the command. */
   changes: string[];
@@ -30,16 +30,16 @@ export interface Detection {
   reason?: string;
 }
 
-/** The environment, and the settings of the user that count. */
+/** The environment, and the settings of the user for metrics. */
 export interface DetectOptions {
   env?: Readonly<Record<string, string>>;
-  /** The port of the engine's metrics, which wins over that of its flags. */
+  /** The port of the engine's metrics, instead of that of its flags. */
   metricsPort?: number;
-  /** Reads the engine's file of flags; `null` where it cannot. */
+  /** Reads the engine's file of flags; `null` if it cannot be read. */
   readText?: (path: string) => string | null;
 }
 
-/** The engine that `command` starts, by its words and its files alone: no port is tried. */
+/** Detects the engine of `command` by its words and its files only: no port is tried. */
 export function detect(command: readonly string[], options: DetectOptions = {}): Detection {
   const { metricsPort, env: environment = {}, readText = () => null } = options;
   const unwrapped = unwrap(command, environment);
@@ -83,7 +83,7 @@ const NOT_UNDERSTOOD = `a script or a wrapper in the command is not understood: 
 
 const NO_PORT = "with port 0 the system picks its port";
 
-/** The reason for which the file of `--config` hides the metrics. */
+/** The reason why the file of `--config` hides the metrics. */
 function hiddenInFile(
   { refuses }: Engine,
   { args, config }: EngineCommand,
@@ -99,12 +99,12 @@ function hiddenInFile(
 
 interface Change {
   text: string;
-  /** Advice to the user where it cannot be made. */
+  /** Advice to the user if the change cannot be made. */
   advice: string;
   apply(command: readonly string[]): string[];
 }
 
-/** The one change that gives an engine its metrics, where it needs one. */
+/** The change with which an engine serves metrics, if it needs one. */
 function changeOf(engine: Engine, command: EngineCommand): Change | undefined {
   const { needs, refuses } = engine;
   const { args } = command;

@@ -1,8 +1,8 @@
-/** Inference engines: how each is recognised, and which flags decide where its metrics are. */
+/** Inference engines: how each is recognised, and the flags that set the URL of its metrics. */
 
-/** The parts of an engine's command that decide where its metrics are. */
+/** The parts of an engine's command that set the URL of its metrics. */
 export interface EngineCommand {
-  /** Words behind the program's name. */
+  /** Words after the program's name. */
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   /** Flags of the file of `--config`, by name; `null` for a file that is not understood. */
@@ -17,15 +17,15 @@ export interface Engine {
   /** Default port. */
   port: number;
   path: string;
-  /** Variables that stand for flags, by flag. */
+  /** Variables that can replace flags, by flag. */
   variables?: Readonly<Record<string, string>>;
   /** Whether `--config` names a file of flags. */
   configurable?: boolean;
-  /** Whether its metrics ask for the key of `--api-key`. */
+  /** Whether its metrics need the key of `--api-key`. */
   guarded?: boolean;
   /** Flag without which there are no metrics. */
   needs?: string;
-  /** Flag with which there are none. */
+  /** Flag with which there are no metrics. */
   refuses?: string;
   /** The reason why this command serves no metrics, or at no known port; `undefined` if it does. */
   hidden(command: EngineCommand): string | undefined;
@@ -111,7 +111,7 @@ export function isSet(engine: Engine, command: EngineCommand, name: string): boo
     /^(?:1|on|true|yes|enabled)$/i.test(setting(engine, { ...command, args: [] }, name) ?? "");
 }
 
-/** Whether a flag without a value is there; `_` stands for `-` as the engines take it. */
+/** Whether a flag without a value is present; the engines accept `_` for `-`. */
 function has(args: readonly string[], name: string): boolean {
   return args.some((word) => sameFlag(word, name));
 }
@@ -121,7 +121,7 @@ export function sameFlag(word: string, name: string): boolean {
   return word.startsWith("--") && word.replaceAll("_", "-") === name;
 }
 
-/** The value of a flag, the last where it is given twice. */
+/** The value of a flag, the last if it is given twice. */
 export function flag(args: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   args.forEach((word, i) => {

@@ -1,11 +1,11 @@
-/** The source of the key that an engine's metrics ask for. */
+/** The source of the key for an engine's metrics. */
 
 import type { KeySource } from "../base/key.ts";
 import { type Engine, type EngineCommand, setting } from "./engines.ts";
 
 /**
- * Source of the key that an engine's metrics ask for; `environment` is ours, without the variables
- * that the command sets for itself.
+ * Source of the key for an engine's metrics; `environment` is that of the run, without the variables
+ * that the command sets.
  */
 export function keySource(
   engine: Engine,

@@ -1,6 +1,6 @@
 /**
- * The words of a shell script that is one simple command. Nothing else of the shell is read: any other
- * script is not understood.
+ * The words of a shell script that is one simple command. No other syntax of the shell is read: any
+ * other script is not understood.
  */
 
 /** Reserved words and builtins with which a script is more than one simple command. */
@@ -9,7 +9,7 @@ const NOT_SIMPLE =
 
 /**
  * The words of `script`, variables replaced from `env`; `null` if it is more than one simple command
- * or has what only a shell can expand.
+ * or has an expansion that needs a shell.
  */
 export function shellWords(script: string, env: Readonly<Record<string, string>>): string[] | null {
   const words: string[] = [];

@@ -6,9 +6,9 @@ import type { Detection } from "./detect.ts";
 /** A Prometheus endpoint. */
 export interface Target {
   url: string;
-  /** Whether it is taken to be one of the workload's. */
+  /** Whether it is assumed to belong to the workload. */
   own: boolean;
-  /** Source of the key that it asks for. */
+  /** Source of its key. */
   key?: KeySource;
 }
 

@@ -1,18 +1,18 @@
 /**
- * Wrappers: programs that only start another, and the program behind them. The list is closed: a new
- * wrapper needs a fixture in `detect_test.ts`; for all others the user names the port of the metrics.
+ * Wrappers: programs that only start another program, and the program that they start. A new wrapper
+ * needs a fixture in `detect_test.ts`; for all others the user names the port of the metrics.
  */
 
 import { shellWords } from "./shell_words.ts";
 
-/** The program behind all wrappers. */
+/** The program that the last wrapper starts. */
 export interface Unwrapped {
   /** The program's name without its folder, or `-m` and the module's name for a Python module. */
   program: string;
   args: string[];
   /** The environment, with the variables that wrappers set. */
   env: Record<string, string>;
-  /** Whether the command has it word for word, and not in a script. */
+  /** Whether its words are the last words of the command, and not in a script. */
   isVerbatim: boolean;
 }
 
@@ -48,10 +48,10 @@ export const WRAPPERS: readonly string[] = [
   ...["uv", "uvx", "torchrun", "python", "bash"],
 ];
 
-/** A longer chain of wrappers is not followed. */
+/** Limit of nested wrappers. */
 const MAX_DEPTH = 16;
 
-/** The program that `command` runs in the end; `undefined` where a script or a wrapper is not understood. */
+/** The program that `command` runs; `undefined` if a script or a wrapper is not understood. */
 export function unwrap(
   command: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -79,7 +79,7 @@ export function unwrap(
   return undefined;
 }
 
-/** A command behind a wrapper, or the program itself where its name is not a word of the command. */
+/** The command after a wrapper, or the program itself if its name is not a word of the command. */
 type Wrapped = { words: string[] } | { program: string; args: string[] };
 
 /** The command that the program `name` starts; `undefined` if it is no wrapper, or has no command. */
@@ -105,7 +105,7 @@ function wrappedBy(
   return at < rest.length ? { words: rest.slice(at) } : undefined;
 }
 
-/** The index behind the options: of the first word that is none, or after `--`. */
+/** Index of the first word after the options, or after `--`. */
 function skipOptions(words: readonly string[], valued: RegExp): number {
   let at = 0;
   while (words[at]?.startsWith("-")) {

@@ -53,7 +53,7 @@ export function startWorkload(command: readonly string[], env: Record<string, st
   }
 }
 
-/** A script whose interpreter is missing is there, and still cannot be executed. */
+/** A script with a missing interpreter exists, but cannot be executed. */
 function isFile(command: string): boolean {
   try {
     return command.includes("/") && Deno.statSync(command).isFile;
@@ -69,7 +69,7 @@ function reasonOf(cause: unknown): string {
 /** Signals that the workload gets from us. */
 const FORWARDED: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"];
 
-/** Watches a workload as `plan` says, until it has ended; answers how it ended. */
+/** Watches a workload with `plan` until it has ended; returns its status. */
 export async function watchWorkload(
   workload: Workload,
   { plan, env }: { plan: Plan; env: Record<string, string> },

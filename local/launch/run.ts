@@ -54,7 +54,7 @@ export function planRun(options: Options, { env, start_ns }: RunContext): Run {
   };
 }
 
-/** The command as it is started: as given, but for changes that an engine needs to serve its metrics. */
+/** The command to start: the given one, with the changes that an engine needs to serve its metrics. */
 function detectEngine(
   { command, metricsPort, metricsUrl }: Options,
   env: RunContext["env"],

@@ -8,7 +8,7 @@ import { type QueryParameters, readQuery } from "@service/core/query";
 export interface Route {
   method: "GET";
   path: string;
-  /** The answer to a request for it, whose URL is `url`. */
+  /** The answer to a request with the URL `url`. */
   answer(request: Request, url: URL): Promise<Response>;
 }
 

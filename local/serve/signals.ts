@@ -13,7 +13,7 @@ import { SECOND_NS } from "@service/core/time";
 import { gzip } from "../base/gzip.ts";
 import { type JsonBody, type Route, route } from "./route.ts";
 
-/** The measurements of an instance, and what describes it. */
+/** The measurements of an instance, and its description. */
 export interface SignalsOptions {
   /** Everything since the instance start. */
   total: Window;

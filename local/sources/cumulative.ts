@@ -38,7 +38,7 @@ export interface CumulativeDistribution {
   buckets: Bounds | null;
 }
 
-/** The increase of a distribution; one of which a count falls has started again from zero. */
+/** The increase of a distribution; if a count falls, it has restarted from zero. */
 export function distributionSince(
   last: CumulativeDistribution | undefined,
   now: CumulativeDistribution,

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from "@service/core/yield";
 /** How long work may hold the event loop. */
 const LIMIT_MS = 2;
 
-/** Called between pieces of work: yields to the event loop where it was held for too long. */
+/** Called between pieces of work: yields to the event loop if it was held for too long. */
 export type Pace = () => Promise<void> | void;
 
 /** The pace of work that starts now. */

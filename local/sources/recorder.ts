@@ -66,7 +66,7 @@ export class Recorder {
     this.#add({ name, type: "profile", tags, updated_ns: this.now_ns, frames });
   }
 
-  /** Adds a warning or an error: of now, unless it says when it was logged. */
+  /** Adds a warning or an error, with the present time unless it has a time. */
   error(entry: Omit<ErrorEntry, "log_ns"> & Partial<Pick<ErrorEntry, "log_ns">>): void {
     const { message, exception, log_ns = this.now_ns } = entry;
     absorbEntries(this.#window, {
@@ -89,7 +89,7 @@ export class Recorder {
     this.#window.resources.set(key, before ? mergeResources(before, seen) : seen);
   }
 
-  /** The window of all that was recorded since the last cut; the next one starts where it ends. */
+  /** The window of all records since the last cut; the next one starts at its end. */
   cut(to_ns: bigint): Window {
     const window = this.#window;
     window.to_ns = to_ns;

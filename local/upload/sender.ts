@@ -54,7 +54,7 @@ export class Sender implements Source {
     if (this.#idle) this.#wake();
   }
 
-  /** Resolves when nothing waits any more, or `patience_ms` have passed; sends nothing afterwards. */
+  /** Resolves when no window waits, or after `patience_ms`; sends nothing afterwards. */
   async finish(patience_ms: number): Promise<void> {
     this.#finishing = true;
     this.#wake();

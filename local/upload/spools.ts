@@ -20,7 +20,7 @@ export interface UploadOptions extends Service {
 export interface Uploader extends Source {
   /** Takes over one window; it is on disk when this resolves. */
   add(upload: Upload): Promise<void>;
-  /** Resolves when nothing waits any more, or `patience_ms` have passed; sends nothing afterwards. */
+  /** Resolves when no window waits, or after `patience_ms`; sends nothing afterwards. */
   finish(patience_ms: number): Promise<void>;
 }
 

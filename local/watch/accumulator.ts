@@ -51,7 +51,7 @@ export class Accumulator {
     absorb(this.#sinceCut, window);
   }
 
-  /** The window since the last cut; the next one starts where it ends. */
+  /** The window since the last cut; the next one starts at its end. */
   cut(): Window {
     const window = this.#sinceCut;
     this.#sinceCut = emptyWindow(window.to_ns);

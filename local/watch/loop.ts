@@ -10,7 +10,7 @@ import { createRefresh } from "./refresh.ts";
 import { Sampler, type SamplerOptions } from "./sampler.ts";
 import { Ticker } from "./ticker.ts";
 
-/** One run, its sources, and where its measurements go. */
+/** One run, its sources, and the receivers of its values. */
 export interface WatcherOptions extends SamplerOptions {
   version: string;
   /** Tags of the instance. */

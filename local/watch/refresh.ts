@@ -3,13 +3,13 @@
 import type { Sampler } from "./sampler.ts";
 import type { Ticker } from "./ticker.ts";
 
-/** A reader gets what is no older than this, and waits no longer for it to be measured. */
+/** A reader gets values that are not older than this, and waits for them at most as long. */
 const FRESH_MS = 20;
 
 /** What reading the answers may take beside waiting for them. */
 const GRACE_MS = 10;
 
-/** What is refreshed, and what keeps it from meeting a tick. */
+/** The sampler to refresh, and the ticker that must not run at the same time. */
 export interface RefreshOptions {
   sampler: Sampler;
   ticker: Pick<Ticker, "alone">;

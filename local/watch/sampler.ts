@@ -6,12 +6,12 @@ import { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
 import { Accumulator } from "./accumulator.ts";
 
-/** What is sampled, and since when. */
+/** The sources to sample, and the start of the run. */
 export interface SamplerOptions {
   start_ns: bigint;
   now_ns: () => bigint;
   sources: readonly Source[];
-  /** Tells the user. */
+  /** Writes a message to the user. */
   log: (message: string) => void;
 }
 
@@ -118,7 +118,7 @@ export class Sampler {
     return true;
   }
 
-  /** Prepares the sources for the last sample; nothing is refreshed any more. */
+  /** Prepares the sources for the last sample; no refresh happens after it. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.#sources.map((source) => source.settle?.()));
     this.#settled = true;

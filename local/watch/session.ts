@@ -13,7 +13,7 @@ import { saveSnapshot } from "./last_snapshot.ts";
 import { startWatcher, type Watcher, type WatcherOptions } from "./loop.ts";
 import { createSources, type StartedRun } from "./sources.ts";
 
-/** A started run, and where its measurements are served. */
+/** A started run, and the listener that serves it. */
 export interface SessionOptions extends StartedRun {
   listener: Listener;
 }

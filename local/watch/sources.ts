@@ -22,13 +22,13 @@ export interface StartedRun extends Omit<Plan, "listen"> {
   now_ns: () => bigint;
   /** The workload's first process. */
   pid: number;
-  /** The workload's console; absent where there is no supervisor to pass it on. */
+  /** The workload's console; absent without a supervisor. */
   console?: ConsoleReader;
   /** The environment that the workload has too. */
   env: Record<string, string>;
 }
 
-/** What sources get besides their run. */
+/** Options of sources in addition to their run. */
 export interface SourceContext {
   /** Attributes of the workload's processes. */
   attributes: Tags;

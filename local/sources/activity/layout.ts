@@ -1,6 +1,6 @@
 /** The layout of a segment, as `ffi/segment/segment.h` defines it, checked before it is used. */
 
-/** The segment is invalid: it is not read any more. */
+/** The segment is invalid: it is not read again. */
 export class SegmentRefusal extends Error {
   override name = "SegmentRefusal";
 }

@@ -5,7 +5,7 @@ import { createProcFiles, type ProcFiles } from "../../base/proc_files.ts";
 import type { SegmentLayout } from "./layout.ts";
 
 /**
- * Tags of the process that wrote a segment: its own pid, and where it runs in a container also the pid
+ * Tags of the process that wrote a segment: its own pid, and if it runs in a container also the pid
  * that it has here, found by its start time and its pids in all namespaces.
  */
 export function processTags(

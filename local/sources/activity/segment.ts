@@ -60,7 +60,7 @@ export class Segment implements Disposable {
     this.#tables = new SegmentTables(file, this.layout);
   }
 
-  /** Opens the segment at `path`; `null` where its writer has not finished creating it. */
+  /** Opens the segment at `path`; `null` if its writer has not finished creating it. */
   static open(path: string): Segment | null {
     const file = new SegmentFile(path);
     try {

@@ -25,7 +25,7 @@ export interface SegmentsOptions {
   ask: AskSegment | null;
   /** Tags of a segment's process. */
   identify(segment: Segment): Record<string, string>;
-  /** Called for a segment that is not read any more, with the reason. */
+  /** Called when a segment is given up, with the reason. */
   refused(path: string, why: string): void;
 }
 
@@ -33,7 +33,7 @@ export interface SegmentsOptions {
 export class Segments implements Disposable {
   readonly #options: SegmentsOptions;
   readonly #open = new Map<string, SegmentProcess>();
-  /** Paths that are not read any more. */
+  /** Paths of segments that were given up. */
   readonly #done = new Set<string>();
   #refused = 0;
 

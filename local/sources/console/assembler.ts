@@ -22,7 +22,7 @@ interface Line {
   body: string;
   /** Key of the process that wrote it. */
   process: string;
-  /** Key of the logger that wrote it, where its record has one. */
+  /** Key of the logger that wrote it, if its record has one. */
   logger: string | undefined;
   pid: string | undefined;
 }
@@ -78,7 +78,7 @@ export class Assembler {
       this.#offer(open, body, { isLog: false, time_ns, opens: () => true });
   }
 
-  /** Whether the line continues what its process has begun. */
+  /** Whether the line continues the open block of its process. */
   #continueProcess({ process, text, record, time_ns }: Line): boolean {
     const open = this.#open.get(process);
     return open !== undefined && this.#offer(open, text, {
@@ -107,7 +107,7 @@ export class Assembler {
     }
   }
 
-  /** Opens what starts on the line, if anything. */
+  /** Opens the block that starts on the line, if there is one. */
   #start(line: Line): void {
     const { text, record, process } = line;
     const before = this.#open.get(process);

@@ -8,7 +8,7 @@ export interface Finding {
   message: string;
   /** Traceback, stack or report; empty when there is none. */
   exception: string;
-  /** Process that wrote it, where the text says so. */
+  /** Process that wrote it, if the text names it. */
   pid?: string;
 }
 
@@ -29,7 +29,7 @@ export interface LineContext {
 export interface Block {
   /** Offers the next line of its process. */
   take(text: string, context: LineContext): Answer;
-  /** The finding of the lines so far; `null` where they are none after all. */
+  /** The finding of the lines so far; `null` if they are not a finding. */
   finding(): Finding | null;
 }
 
@@ -83,7 +83,7 @@ export interface SimpleBlockOptions {
   laterMessage?: RegExp;
 }
 
-/** A block of matching lines; its exception is all of them where there are several. */
+/** A block of matching lines; its exception is all of them if there are several. */
 export function simpleBlock(options: SimpleBlockOptions): Block {
   const { level = "error", first, pid, takes, last, laterMessage } = options;
   let message = options.message;

@@ -15,7 +15,7 @@ export interface LogRecord {
   pid?: string;
 }
 
-/** The record on this line, or `null` where it is none. */
+/** The record on this line, or `null` if there is none. */
 export function parseLog(text: string): LogRecord | null {
   const json = parseJsonLog(text);
   if (json) return json;
@@ -116,7 +116,7 @@ function words(level: LogRecord["level"], words: string): Record<string, LogReco
   return Object.fromEntries(words.split(" ").map((word) => [word, level]));
 }
 
-/** The level that a word states, or `undefined` where it is no level. */
+/** The level of a word, or `undefined` if the word is not a level. */
 function levelOf(word: string): LogRecord["level"] | undefined {
   return LEVELS[word.toLowerCase()];
 }

@@ -2,7 +2,7 @@
 
 /** A line without its mark. */
 export interface Prefixed {
-  /** The mark, the same for all lines of a process; empty where there is none. */
+  /** The mark, the same for all lines of a process; empty if there is none. */
   mark: string;
   pid?: string;
   text: string;

@@ -8,7 +8,7 @@ import type { Source } from "../source.ts";
 
 /** Where the console's bytes come from. */
 export interface ConsoleReader {
-  /** Passes on what was written since the last call. */
+  /** Passes on the bytes written since the last call. */
   read(console: Pick<Console, "write" | "lost">): void;
   /** How the workload ended, or `null` while it runs. */
   status(): ExitStatus | null;
@@ -84,7 +84,7 @@ class ConsoleSource implements Source {
     }, pause_ms);
   }
 
-  /** Reads what was written, and returns its size in bytes. */
+  /** Reads the new bytes, and returns their number. */
   #read(): number {
     let size_bytes = 0;
     this.#reader.read({

@@ -2,7 +2,7 @@
 
 const decoder = new TextDecoder();
 
-/** The line's text; `null` where it is only a progress bar. */
+/** The line's text; `null` if it is only a progress bar. */
 export function plainText(line: Uint8Array): string | null {
   const raw = decoder.decode(line);
   const text = raw.replace(ANSI, "").replace(CONTROLS, "");

@@ -4,7 +4,7 @@ import type { Tags } from "@service/core";
 import type { ProcFiles } from "../../base/proc_files.ts";
 import { commandLine } from "../../base/command_line.ts";
 
-/** Attributes of the process `pid`; `comm` stands for a command line that it does not have. */
+/** Attributes of the process `pid`; `comm` replaces an empty command line. */
 export function processAttributes(
   files: ProcFiles,
   { pid, parent, comm }: { pid: number; parent: number; comm: string },

@@ -25,7 +25,7 @@ export interface HostSourceOptions {
 
 const NO_TAGS: Tags = {};
 
-/** A source of the host; what its kernel does not report is not published. */
+/** The source of the host; values that the kernel does not report are not published. */
 export function createHostSource({ profilerVersion, proc }: HostSourceOptions): Source {
   const files = createProcFiles(proc);
   const readings = new CumulativeReadings("base");

@@ -35,7 +35,7 @@ const MAX_THREADS = 16;
 /** Costly readings of a process are taken on every tenth of its samples. */
 const COSTLY_EVERY = 10;
 
-/** Most processes of which a sample reads more than the CPU time; beyond it they take turns. */
+/** Limit of processes for which a sample reads more than the CPU time; with more they take turns. */
 const USAGE_PER_SAMPLE = 32;
 
 /** Samples in which a new process is described again: it may still replace its program. */

@@ -5,7 +5,7 @@ export interface Sample {
   name: string;
   /** Names and values alternately, without `le` and `quantile`. */
   labels: string[];
-  /** Value of the label `le` or `quantile`, or `null` where there is none. */
+  /** Value of the label `le` or `quantile`, or `null` without it. */
   bound: string | null;
   value: number;
 }

@@ -44,7 +44,7 @@ export interface ExposedSeries {
 export interface Point {
   /** The sample's name behind the family's, such as `_bucket`. */
   suffix: string;
-  /** Value of `le` or `quantile`, or `null` where there is none. */
+  /** Value of `le` or `quantile`, or `null` without it. */
   bound: number | null;
   value: number;
 }

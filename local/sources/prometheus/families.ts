@@ -21,7 +21,7 @@ import type { Recorder } from "../recorder.ts";
 
 /** The target, and the start of its instance. */
 export interface FamilyReadingsOptions {
-  /** Tags added to every series: they tell the target apart where there are several, else none. */
+  /** Tags added to every series: they identify the target if there are several. */
   tags: Tags;
   /** Value of the tag `metrics.url`, added where the name is one of our own metrics. */
   url: string;
@@ -85,7 +85,7 @@ export class FamilyReadings {
     return refused;
   }
 
-  /** The meaning of a first reading whose counting started then; `undefined` where the start is unknown. */
+  /** The meaning of a first reading with this start of counting; `undefined` if the start is unknown. */
   #firstReadingSince(started_seconds: number | undefined): FirstReading | undefined {
     if (started_seconds === undefined || !Number.isFinite(started_seconds)) return undefined;
     const earliest = this.#options.start_seconds - CLOCK_SLACK_SECONDS;

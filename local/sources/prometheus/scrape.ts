@@ -80,7 +80,7 @@ function withoutLogin(url: string): { address: string; authorization?: string } 
   return { address: parsed.href, authorization: `Basic ${login.toBase64()}` };
 }
 
-/** The body as far as it was read; `cut` says why the rest is missing. */
+/** The body up to the failure; `cut` is the reason why the rest is missing. */
 async function readBody(
   response: Response,
   { signal, maxBytes = MAX_BYTES }: ScrapeOptions,

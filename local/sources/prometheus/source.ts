@@ -18,7 +18,7 @@ export interface PrometheusOptions {
   own: boolean;
   /** Key that the endpoint asks for. */
   key?: string;
-  /** Whether other endpoints are scraped too, so that a tag must tell them apart. */
+  /** Whether other endpoints are scraped too: then a tag identifies each. */
   among?: boolean;
   /** Start of the instance, in epoch seconds. */
   start_seconds: number;
@@ -160,7 +160,7 @@ class PrometheusSource implements Source {
     if (this.#unrecorded.length > MAX_UNRECORDED) this.#unrecorded.shift();
   }
 
-  /** Counts a failure, and reports it where it is new. */
+  /** Counts a failure, and reports it if it is new. */
   #fail(message: string): void {
     this.#failures++;
     this.#isRead = false;

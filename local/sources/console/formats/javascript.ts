@@ -55,7 +55,7 @@ function atPlace(first: string): Block {
   };
 }
 
-/** An error behind words of the program; it counts only where its stack follows. */
+/** An error after words of the program; it counts only if its stack follows. */
 export function openAnnouncedStack(message: string): Block | undefined {
   if (!ANNOUNCED.test(message)) return undefined;
   const lines = new Lines(message);

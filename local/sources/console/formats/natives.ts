@@ -60,7 +60,7 @@ const NATIVES: NativeFormat[] = [
     takes: INDENTED,
   },
   {
-    // llama.cpp, where its log states no level.
+    // llama.cpp, if its log has no level.
     opens:
       /^(?<message>(?:(?:llama|ggml|gguf|common|clip|mtmd)_\w+|srv +\S+|main): .*\b(?:error|failed|unable to)\b.*)$/,
   },
