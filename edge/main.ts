@@ -25,7 +25,7 @@ const stopping = new AbortController();
 
 const timers = [setInterval(tidy, TIDY_EVERY_MS)];
 const { cron } = Deno as { cron?: (name: string, schedule: string, work: () => unknown) => void };
-// Deno Deploy starts a process for a cron job when none runs; elsewhere it is behind a flag.
+// Deno Deploy starts a process for a cron job if none runs; elsewhere `Deno.cron` needs a flag.
 if (cron) cron("maintenance", "17 * * * *", maintainAll);
 else timers.push(setInterval(maintainAll, MAINTAIN_EVERY_MS));
 

@@ -19,7 +19,7 @@ export interface Database extends Disposable {
   query(statement: Statement): Promise<Result>;
   /** Results of statements that all read the same state: one round trip. */
   read(statements: Statement[]): Promise<Result[]>;
-  /** Results of statements of which all or none take effect: one round trip. */
+  /** Results of statements in one transaction: one round trip. */
   write(statements: Statement[]): Promise<Result[]>;
 }
 
@@ -40,7 +40,7 @@ const ANSWER_TIMEOUT_MS = 20_000;
 
 /** Opens a database. */
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
-  // Each driver is loaded where it is used: the one for files is native code.
+  // Only the needed driver is loaded: the one for files is native code.
   const isFile = options.url.startsWith("file:");
   const createClient = isFile
     ? (await import("./file_client.ts")).createFileClient

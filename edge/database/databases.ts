@@ -1,4 +1,4 @@
-/** The databases of projects: where each is, and which are open. */
+/** The databases of projects: their locations, and the open ones. */
 
 import { LibsqlError } from "@libsql/client/web";
 import { type OpenDatabase, openDatabase } from "./database.ts";
@@ -20,7 +20,7 @@ export const SIBLING_FILE = "beside";
 export interface DatabasesOptions {
   /** The database of projects and keys. */
   url: string;
-  /** For every server whose URL has no `authToken`. */
+  /** Token for servers without an `authToken` in the URL. */
   token?: string;
   /** Most databases of projects that stay open while they are idle. */
   max_open?: number;

@@ -1,4 +1,4 @@
-/** The schema of every database, and the way from one version of it to the next. */
+/** The schema of every database, and the migrations between its versions. */
 
 import type { Database } from "./database.ts";
 
@@ -25,7 +25,7 @@ export async function migrate(db: Database, migrations = MIGRATIONS): Promise<vo
         ...statements,
       ]);
     } catch (error) {
-      // Another process was faster.
+      // Another process has migrated it.
       if (await version(db) < next) throw error;
     }
   }
@@ -36,10 +36,10 @@ async function version(db: Database): Promise<number> {
   return Number(rows[0]!.version ?? 0);
 }
 
-/** Why the database refuses a write to a project that is being moved, or was moved away. */
+/** Error text of the database for a write to a project that is being moved, or was moved. */
 export const WRITES_BLOCKED = "writes to the project are blocked";
 
-/** Refuse to add and change rows of a project whose writes are blocked; old ones may be removed. */
+/** Triggers that refuse to add or change rows of a project with a write block; rows may be removed. */
 function blockTriggers(table: string, project: string): string[] {
   return ["INSERT", "UPDATE"].map((event) =>
     `CREATE TRIGGER ${table}_${event}_blocked BEFORE ${event} ON ${table}
@@ -49,7 +49,7 @@ function blockTriggers(table: string, project: string): string[] {
   );
 }
 
-/** One entry per version, each applied whole; never changed once released. */
+/** One entry per version, each applied in one transaction; never changed after a release. */
 export const MIGRATIONS: readonly (readonly string[])[] = [
   [
     `CREATE TABLE projects (
@@ -133,7 +133,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       UNIQUE (instance, list, to_ns)
     ) STRICT`,
     "CREATE INDEX entries_by_age ON entries (to_ns)",
-    // Projects that take no writes, until then or, with NULL, for good.
+    // Projects that accept no writes until `until_ns`, or never again if it is NULL.
     `CREATE TABLE write_blocks (
       project INTEGER PRIMARY KEY,
       token TEXT NOT NULL,

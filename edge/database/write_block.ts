@@ -4,14 +4,14 @@ import { LibsqlError } from "@libsql/client/web";
 import { type Database, statement } from "./database.ts";
 import { WRITES_BLOCKED } from "./migrations.ts";
 
-/** How long a block lasts after it was last renewed: a move that dies blocks no longer. */
+/** Time that a block lasts after its last renewal: a move that dies blocks no longer. */
 export const BLOCK_SECONDS = 60;
 
 /** A block of the writes to one project, by one move. */
 export interface WriteBlock {
   /** Row id of the project. */
   project: bigint;
-  /** Names the move. */
+  /** Identifier of the move. */
   token: string;
 }
 
@@ -35,12 +35,12 @@ export async function renewBlock(db: Database, block: WriteBlock): Promise<void>
   if (renewed!.rowsAffected === 0) throw new Error("Cannot move on: the block of writes has ended");
 }
 
-/** Blocks writes for good: the project is not there any more. */
+/** Blocks writes permanently: the project has another database now. */
 export async function keepBlocked(db: Database, block: WriteBlock): Promise<void> {
   await db.write([statement(KEEP, { ...block })]);
 }
 
-/** Ends the block of a move; without a token that of whichever move. */
+/** Ends the block of a move; without a token the block of any move. */
 export async function unblockWrites(
   db: Database,
   { project, token = null }: { project: bigint; token?: string | null },

@@ -4,7 +4,7 @@ import type { InStatement, ResultSet } from "@libsql/client";
 import { LibsqlBatchError } from "@libsql/client/web";
 import { yieldToEventLoop } from "@service/core/yield";
 
-/** Runs statements of which all or none take effect. */
+/** Runs statements in one transaction. */
 type Batch = (statements: InStatement[]) => Promise<ResultSet[]>;
 
 interface Write {
@@ -34,7 +34,7 @@ export class WriteQueue {
     return this.#waiting.length;
   }
 
-  /** Results of statements of which all or none take effect. */
+  /** Results of statements in one transaction. */
   write(statements: InStatement[]): Promise<ResultSet[]> {
     const { promise, resolve, reject } = Promise.withResolvers<ResultSet[]>();
     this.#waiting.push({ statements, resolve, reject });
@@ -45,7 +45,7 @@ export class WriteQueue {
   async #writeAll(): Promise<void> {
     this.#busy = true;
     while (this.#waiting.length > 0) {
-      // Writes of requests that are ready join.
+      // Writes of requests that are ready join this transaction.
       await yieldToEventLoop();
       await this.#writeTogether(this.#waiting.splice(0, MAX_GROUP));
     }
@@ -58,7 +58,7 @@ export class WriteQueue {
       for (const { statements, resolve } of group) resolve(results.splice(0, statements.length));
     } catch (error) {
       if (group.length > 1 && error instanceof LibsqlBatchError) {
-        // One write failed, which undid the others: each is written alone.
+        // One write failed, and the transaction was undone: each is written alone.
         for (const write of group) await this.#writeTogether([write]);
       } else {
         for (const { reject } of group) reject(error);

@@ -1,6 +1,6 @@
 /** The reader of JSON in canonical form, as the profiler writes it. */
 
-/** The text is not in canonical form: it is to be parsed in the general way. */
+/** The text is not in canonical form: parse it the general way. */
 export class NotCanonical extends Error {}
 
 const PLUS = 43;
@@ -14,7 +14,7 @@ const E = 101;
 const LOWER = 32;
 const SAFE_DIGITS = 15;
 
-/** Reads JSON whose form is known, without spaces, from the left to the right. */
+/** Reads JSON of a known form, without spaces, from left to right. */
 export class TextReader {
   readonly text: string;
   /** Index of the character that is read next. */
@@ -26,7 +26,7 @@ export class TextReader {
     this.at = at;
   }
 
-  /** Whether this is what comes next; if so it is skipped. */
+  /** Skips `expected` if the rest of the text starts with it; returns whether it did. */
   skipIf(expected: string): boolean {
     const end = this.at + expected.length;
     // A slice copies nothing, and is compared several times as fast as `startsWith` does.
@@ -35,12 +35,12 @@ export class TextReader {
     return true;
   }
 
-  /** Skips what must come next. */
+  /** Skips `expected`, which must come next. */
   expect(expected: string): void {
     if (!this.skipIf(expected)) throw new NotCanonical();
   }
 
-  /** Skips what matches a sticky pattern, and gives it. */
+  /** Skips the match of a sticky pattern, and returns it. */
   match(pattern: RegExp): string {
     pattern.lastIndex = this.at;
     const [match] = pattern.exec(this.text) ?? [];
@@ -61,7 +61,7 @@ export class TextReader {
     return this.skipIf("-") ? -this.natural() : this.natural();
   }
 
-  /** Any number; a `bigint` for an integer that a double may not hold. */
+  /** Any number; an integer that a double may not hold is a `bigint`. */
   number(): number | bigint {
     const value = this.#digits();
     if (value !== undefined) return value;
@@ -103,7 +103,7 @@ export class TextReader {
     return at;
   }
 
-  /** An unsigned integer of few digits, which most numbers are; `undefined` for any other number. */
+  /** An unsigned integer of few digits, as most numbers are; `undefined` for any other number. */
   #digits(): number | undefined {
     const { text } = this;
     let at = this.at;
@@ -122,7 +122,7 @@ export class TextReader {
   }
 }
 
-/** The text without the longer one that it is a part of, which would stay in memory with it. */
+/** A copy of the text: a part of a longer text would keep that in memory. */
 export function detached(text: string): string {
   return ` ${text}`.slice(1);
 }

@@ -7,10 +7,10 @@ import { NotCanonical, type TextReader } from "./_text_reader.ts";
 import { readDouble } from "./_values.ts";
 import { type ColumnReader, type ColumnWriter, isAscending } from "./columns.ts";
 
-/** How the counts lie: in our own bins, or between the bounds of a foreign source. */
+/** The kind of buckets: native bins, or the bounds of a Prometheus histogram. */
 export type BucketKind = "bins" | readonly number[];
 
-/** The kind of some buckets; `undefined` where there are none. */
+/** The kind of buckets; `undefined` without buckets. */
 export function bucketKind(buckets: Buckets | null): BucketKind | undefined {
   if (buckets === null) return undefined;
   return "bounds" in buckets ? buckets.bounds : "bins";
@@ -35,12 +35,12 @@ export function decodeBucketKind(kind: EncodedBucketKind): BucketKind {
 /** A kind in JSON. */
 export type EncodedBucketKind = "bins" | (number | string)[];
 
-/** JSON knows one zero. */
+/** JSON has no negative zero. */
 function boundText(bound: number): number | string {
   return Object.is(bound, -0) ? "-0" : bound;
 }
 
-/** Writes the counts of buckets, and for bins which they are. */
+/** Writes the counts of buckets, and for bins their indexes. */
 export function writeBucketColumn(out: ColumnWriter, buckets: Buckets | null): void {
   if (buckets === null) return;
   if ("bounds" in buckets) {

@@ -1,11 +1,11 @@
-/** Columns of numbers as bytes: each number takes as few as it needs. */
+/** Columns of numbers as bytes: each number takes as few bytes as possible. */
 
 import type { Quantity, Sum } from "@service/core";
 
 /** A number of a window. */
 export type Value = Quantity | Sum | null;
 
-/** How a number is written; the kinds lie together, as runs of the same. */
+/** Encoding of a number; the kinds of a column are stored together, as runs of equal ones. */
 const [ZERO, NATURAL, NEGATIVE, DOUBLE, PARTS, BIG, NULL] = [0, 1, 2, 3, 4, 5, 6];
 
 /** A run is written as its length times this, plus its kind. */
@@ -62,13 +62,13 @@ export class ColumnWriter {
     if (run > 0) this.natural(run);
   }
 
-  /** Forgets what was written. */
+  /** Discards everything that was written. */
   clear(): void {
     for (const part of [this.#head, this.#kinds, this.#integers, this.#doubles]) part.length = 0;
     this.#run = 0;
   }
 
-  /** Ends the columns and gives them, behind `space` bytes for other things. */
+  /** Ends the columns and returns them, after `space` bytes that the caller fills. */
   bytes(space: number): Uint8Array<ArrayBuffer> {
     this.#endRun();
     const sections = [this.#kinds, this.#integers, this.#doubles];
@@ -116,7 +116,7 @@ export class ColumnWriter {
   }
 }
 
-/** Reads what a {@linkcode ColumnWriter} wrote, in the same order. */
+/** Reads the columns of a {@linkcode ColumnWriter}, in the same order. */
 export class ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -129,7 +129,7 @@ export class ColumnReader {
   #double: number;
 
   /**
-   * Of what {@linkcode ColumnWriter.bytes} gave.
+   * Reader of the bytes from {@linkcode ColumnWriter.bytes}.
    *
    * @throws {RangeError} If there are fewer or more bytes than were written.
    */
@@ -150,7 +150,7 @@ export class ColumnReader {
   /**
    * Ends the reading.
    *
-   * @throws {RangeError} If what was read is not what was written.
+   * @throws {RangeError} If the columns have more or fewer numbers than were read.
    */
   end(): void {
     const isComplete = this.#run === 0 && this.#runs === this.#runsEnd &&
@@ -178,7 +178,7 @@ export class ColumnReader {
     return value;
   }
 
-  /** A number of items that come next, each of at least one byte. */
+  /** The count of the next items, each of at least one byte. */
   count(): number {
     return this.#atMost(this.#bytes.length);
   }
@@ -246,7 +246,7 @@ export class ColumnReader {
   }
 
   #big(): bigint {
-    // Twice the number of digits, of which each has a byte at least, and the sign.
+    // Twice the number of digits (one byte each at least), plus the sign.
     const head = this.#atMost(2 * this.#bytes.length + 1);
     let value = 0n;
     for (let i = 0n; i < head >> 1; i++) value |= BigInt(this.natural()) << (32n * i);

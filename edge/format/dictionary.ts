@@ -13,12 +13,12 @@ import {
   type EncodedBucketKind,
 } from "./buckets.ts";
 
-/** The identity of a series, and the kind of its buckets where it has some. */
+/** The identity of a series, and the kind of its buckets if it has any. */
 export interface SeriesIdentity {
   name: string;
   type: Series["type"];
   tags: Tags;
-  /** Absent where there are no buckets. */
+  /** Absent without buckets. */
   buckets?: BucketKind;
 }
 

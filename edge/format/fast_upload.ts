@@ -1,4 +1,4 @@
-/** The fast way to read uploads: identities of series come again with every window. */
+/** Fast reader of uploads: caches the identities of series, which are equal in every window. */
 
 import { decode, type Series, seriesKey, type Tags, type Upload } from "@service/core";
 import { MAX_SERIES } from "@service/core/limits";
@@ -59,7 +59,7 @@ export class UploadReader {
   }
 
   /**
-   * The upload that a JSON text is.
+   * Reads the upload in a JSON text.
    *
    * @throws {SyntaxError} If the text is not JSON.
    * @throws {ShapeError} If it is not an upload.
@@ -68,7 +68,7 @@ export class UploadReader {
     return this.readFast(text) ?? uploadShape.check(decode(text));
   }
 
-  /** The upload that a text in canonical form is; `undefined` for any other text. */
+  /** The upload in a text in canonical form; `undefined` for any other text. */
   readFast(text: string): Upload | undefined {
     const start = START.exec(text);
     if (!start) return undefined;
@@ -126,13 +126,13 @@ export class UploadReader {
     const updated_ns = reader.skipIf('"updated_ns":') ? readInstant(reader) : to_ns;
     const series = formats[known.type].read(reader, { name, tags, updated_ns }, known);
     reader.expect("}");
-    // With other names it has another weight.
+    // Other names change its weight.
     if (known.names !== names) this.#known.set(known.text, known);
     return series;
   }
 }
 
-/** Whether the text is not canonical: the shape reads it, or says what is wrong, and where. */
+/** Whether the error means that the text is not canonical: then the shape checks it, and names the fault. */
 function isNotCanonical(error: unknown): boolean {
   return error instanceof NotCanonical || error instanceof TypeError ||
     error instanceof SyntaxError;

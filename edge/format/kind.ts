@@ -5,10 +5,10 @@ import type { TextReader } from "./_text_reader.ts";
 import type { ColumnReader, ColumnWriter } from "./columns.ts";
 import type { KnownIdentity } from "./dictionary.ts";
 
-/** What a series of any kind has. */
+/** Identity and last update of a series of any kind. */
 export type SeriesHead = Pick<Series, "name" | "tags" | "updated_ns">;
 
-/** How a kind of series is stored, and read from an upload. */
+/** Format of a kind of series: how it is stored, and read from an upload. */
 export interface KindFormat<S extends Series> {
   readonly type: S["type"];
   /** A series whose values are not read yet. */
@@ -16,7 +16,7 @@ export interface KindFormat<S extends Series> {
   /** Its columns, in the order in which a packed window has them. */
   readonly columns: readonly Column<S>[];
   /**
-   * A series whose values are what comes next, as its `body` in core has them.
+   * Reads the values of a series, which come next in the form of its `body` in core.
    *
    * @throws {NotCanonical} If they are written in any other way, or are wrong.
    */

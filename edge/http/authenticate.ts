@@ -19,8 +19,8 @@ export interface Client extends Disposable {
 /**
  * The client that holds the key of the header `X-API-Key`.
  *
- * @throws {Refusal} 401, the same one whatever is wrong with the key; 403 where it lacks the scope;
- * 429 where it was used too often.
+ * @throws {Refusal} 401, the same for every fault of the key; 403 if the key lacks the scope; 429 if it
+ * was used too often.
  */
 export async function authenticate(
   c: RequestContext,

@@ -89,7 +89,7 @@ async function readUpTo(limit: number, request: Request): Promise<Bytes> {
   return body;
 }
 
-/** Refuses a body whose client has gone: the service did not fail. */
+/** Refuses the body of a client that has disconnected: this is not a failure of the service. */
 function cutOff(error: unknown): never {
   if (error instanceof Refusal) throw error;
   const message = "ended before its stated length";

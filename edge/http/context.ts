@@ -1,4 +1,4 @@
-/** The service, and the context of one request: what routes answer with. */
+/** The service, and the context of one request, which routes use to answer. */
 
 import type { Context } from "hono";
 import type { Databases } from "../database/databases.ts";

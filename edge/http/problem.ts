@@ -25,7 +25,7 @@ export function pathNotFound(): Refusal {
   return refuse(404, "Cannot find the path: /openapi.json lists all paths");
 }
 
-/** The refusal that an error means, or `null` where it is a failure of the service. */
+/** The refusal of an error, or `null` if it is a failure of the service. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof Unavailable) return unavailable();

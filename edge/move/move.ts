@@ -14,7 +14,7 @@ import {
 import { findProject } from "../tenancy/projects.ts";
 import { clear, copyAll, verify } from "./table_copy.ts";
 
-/** Which project goes where. */
+/** A project and its new database. */
 export interface MoveOptions {
   project: string;
   /** A URL, `SIBLING_FILE`, or `null` for the database of projects and keys. */
@@ -25,7 +25,7 @@ export interface MoveOptions {
  * Copies the project's rows to another database and switches to it; the old rows stay where they
  * are, blocked. Uploads are refused meanwhile, to be sent again; reads go on. A move that dies blocks
  * them no longer than {@linkcode BLOCK_SECONDS} and may be run again; a move to where the project is
- * undoes it at once.
+ * ends the block at once.
  *
  * @throws {RangeError} If the project cannot be moved there.
  */
@@ -64,7 +64,7 @@ export async function moveProject(databases: Databases, options: MoveOptions): P
     }
     await keepBlocked(source, block);
   } catch (error) {
-    // Where the answer to the switch was lost, the block ends by itself: it may have been done.
+    // If the answer to the switch was lost, the switch may be done: the block ends by itself.
     if (!isSwitching) await unblockWrites(source, block);
     throw error;
   }
@@ -72,7 +72,7 @@ export async function moveProject(databases: Databases, options: MoveOptions): P
 
 const CLAIM = "UPDATE projects SET move_token = :token WHERE id = :project";
 
-/** Only while the block surely lasts: it was renewed after the deadline was set, by the same clock. */
+/** Only while the block is certain to last: it was renewed after the deadline was set, by one clock. */
 const SWITCH = `UPDATE projects SET database_url = :database_url
   WHERE id = :project AND move_token = :token AND unixepoch() < :deadline_s`;
 

@@ -1,9 +1,9 @@
-/** Rows of a project from one database to another, whatever the tables. */
+/** Copy of a project's rows from one database to another, for all tables. */
 
 import { type Database, type Statement, statement, type Value } from "../database/database.ts";
 import { ofProject, type Table } from "../database/tables.ts";
 
-/** A project's rows, and where they go. */
+/** A project, and the databases of its copy. */
 export interface Copy {
   from: Database;
   to: Database;

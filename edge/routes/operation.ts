@@ -4,7 +4,7 @@ import { object, type Shape } from "@service/core/schema";
 import type { Service } from "../http/context.ts";
 import type { Route } from "../http/route.ts";
 
-/** What operations work with. */
+/** The databases and the time of an operation. */
 export type OperatedService = Pick<Service, "databases" | "now_ns">;
 
 /** A value that an operation needs: a member of a JSON body, or a flag of a command. */
@@ -16,9 +16,9 @@ export interface Field<T> {
   /** The flag's value in the usage. */
   placeholder: string;
   /**
-   * The value that a flag's text stands for; by default the text itself.
+   * Parses the text of a flag; by default the value is the text itself.
    *
-   * @throws {RangeError} If it stands for none; its message says what it must be.
+   * @throws {RangeError} If the text is not valid; its message says the rule.
    */
   parse?: (text: string) => unknown;
 }

@@ -15,7 +15,7 @@ export interface ApiKey {
   project: DatabaseLocation & { name: string; quotas: Quotas };
 }
 
-/** How long a key that was looked up is used without asking the database again, even if it was revoked. */
+/** Time for which a key stays cached, even if it was revoked. */
 export const CACHED_FOR_NS: bigint = 5n * SECOND_NS;
 
 const MAX_CACHED = 10_000;
@@ -44,7 +44,7 @@ export class KeyCache {
     this.#now_ns = now_ns;
   }
 
-  /** The key that `given` is; `null` if it is not valid, revoked or expired. */
+  /** The key with the text `given`; `null` if it is not valid, revoked or expired. */
   async find(given: string): Promise<ApiKey | null> {
     const prefix = prefixOf(given);
     const stored = prefix === null ? null : await this.#lookUp(prefix);
@@ -55,7 +55,7 @@ export class KeyCache {
     return stored;
   }
 
-  /** Forgets all keys: each is looked up again when it is next used. */
+  /** Removes all keys: each is looked up again at its next use. */
   forget(): void {
     this.#lookUps.clear();
   }
@@ -77,7 +77,7 @@ export class KeyCache {
     if (cached && age_ns >= 0n && age_ns < CACHED_FOR_NS) return cached.key;
     const key = findKey(this.#db, prefix);
     this.#lookUps.set(prefix, { started_ns: now_ns, key });
-    // Prefixes without a key are not kept: guesses would push keys out.
+    // Prefixes without a key are not cached: guesses would evict keys.
     const drop = () => {
       if (this.#lookUps.get(prefix)?.key === key) this.#lookUps.delete(prefix);
     };

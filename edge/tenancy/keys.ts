@@ -5,7 +5,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 /** Permission of a key. */
 export type Scope = "read" | "write";
 
-/** A new key: the text for its owner, and what is stored of it. */
+/** A new key: the text for its owner, and its stored prefix and hash. */
 export interface NewKey {
   /** Shown once, never stored. */
   key: string;

@@ -23,7 +23,7 @@ export interface ListedKey {
 export interface ListedProject extends Quotas {
   name: string;
   created_ns: bigint;
-  /** Where its rows are, without any token in the URL. */
+  /** URL of its database, without a token. */
   database: string;
   /** Number of valid keys. */
   keys: number;
@@ -34,14 +34,14 @@ export interface ListedProject extends Quotas {
 /** A project to create. */
 export interface CreateProjectOptions {
   name: string;
-  /** Where its rows go; absent: the default of the service. */
+  /** URL of its database; absent: the default of the service. */
   database_url?: string | null;
   now_ns: bigint;
 }
 
 /** A key to create. */
 export interface CreateKeyOptions {
-  /** Name of its project, which is created where there is none. */
+  /** Name of its project, which is created if it does not exist. */
   project: string;
   name: string;
   now_ns: bigint;
@@ -49,7 +49,7 @@ export interface CreateKeyOptions {
   scopes?: Scope[];
   /** `null` and absent: it does not expire. */
   expires_ns?: bigint | null;
-  /** Where the rows of a new project go; `null` and absent: to the database of the keys. */
+  /** URL of a new project's database; `null` and absent: the database of the keys. */
   database_url?: string | null;
 }
 

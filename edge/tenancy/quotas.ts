@@ -1,4 +1,4 @@
-/** Quotas of projects, and the refusals of what exceeds them. */
+/** Quotas of projects, and the refusals beyond them. */
 
 import type { Window } from "@service/core";
 import { Lru } from "@service/core/lru";
@@ -64,8 +64,8 @@ interface Counted {
 }
 
 /**
- * Room for new instances in projects. Caches which instances exist, and for a while how many, as
- * counting takes longer the more there are.
+ * Check for new instances of projects. Caches the existing instances, and for a while their count, since
+ * counting takes longer with more instances.
  */
 export class InstanceRoom {
   readonly #now_ns: () => bigint;

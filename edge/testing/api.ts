@@ -37,7 +37,7 @@ export interface TestService extends Disposable {
   /** Epoch nanoseconds; tests set it. */
   clock: { now_ns: bigint };
   log: LogEntry[];
-  /** The service behind the app, where it is in this process. */
+  /** The service behind the app, if it is in this process. */
   service: Service;
 }
 
@@ -167,7 +167,7 @@ export async function refused(response: Response, status: number): Promise<Probl
   return document;
 }
 
-/** Total of the counter `work_total`, 0 where it is not there. */
+/** Total of the counter `work_total`; 0 if it is absent. */
 export function work({ metrics }: Signals): number | bigint {
   const metric = metrics.find(({ name }) => name === "work_total");
   return metric?.type === "counter" ? metric.stats.total : 0;

@@ -73,7 +73,7 @@ function requestTo(url: string, { clock }: TestService): TestService["request"] 
     headers.set("x-test-now-ns", String(clock.now_ns));
     const response = await fetch(`${url}${path}`, { ...init, headers });
     const body = new Uint8Array(await response.arrayBuffer());
-    // fetch inflates bodies for which it asked itself, whatever their headers say.
+    // fetch inflates responses to its own Accept-Encoding, and keeps their headers.
     const asked = headers.has("accept-encoding") && response.headers.has("content-encoding");
     const isEmpty = response.status === 304;
     return new Response(isEmpty ? null : asked ? new Uint8Array(gzipSync(body)) : body, response);
@@ -96,7 +96,7 @@ export interface ServerOptions {
   /** Further arguments of its command line. */
   args?: string[];
   env?: Record<string, string>;
-  /** The folder of another server, whose data it gets. */
+  /** Folder of another server, whose data is copied. */
   copyOf?: string;
 }
 

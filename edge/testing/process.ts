@@ -8,7 +8,7 @@ const EDGE = new URL("../", import.meta.url);
 
 /** A running `edge/main.ts`. */
 export interface ServerProcess extends AsyncDisposable {
-  /** Where it answers. */
+  /** Base URL of the API. */
   url: string;
   pid: number;
   /** Sends the signal and gives the exit code. */

@@ -17,7 +17,7 @@ import { missingIn, WindowPacker } from "../format/packed_window.ts";
 /** Identities that all dictionaries in memory may have together: some 100 MB. */
 const MAX_IDENTITIES = 400_000;
 
-/** A dictionary with more than this multiple of a window's identities starts afresh. */
+/** A dictionary with more identities than this multiple of a window's is replaced by a new one. */
 const MAX_UNUSED = 4;
 
 /** Missing identities of a dictionary that are remembered. */
@@ -32,7 +32,7 @@ export interface InstanceName {
 
 /** The dictionary that new windows of an instance are packed by. */
 export interface NewestDictionary extends StoredDictionary {
-  /** Whether the database has it, as far as is known. */
+  /** Whether the database is known to have it. */
   isStored: boolean;
 }
 
@@ -43,11 +43,11 @@ export interface PackedWindow {
 }
 
 /** A dictionary in memory. */
-export interface KnownDictionary extends NewestDictionary {
+export interface CachedDictionary extends NewestDictionary {
   dictionary: Dictionary;
 }
 
-interface Known extends KnownDictionary {
+interface CacheEntry extends CachedDictionary {
   /** Identities of windows that it lacks. */
   missing: Set<string>;
   /** Repeated misses since the last rebuild. */
@@ -62,11 +62,11 @@ export interface WindowToPack {
 
 /**
  * Packs the windows of instances, each by the newest dictionary of its instance. Identities that this
- * lacks are in the window itself, until that has cost as much as a new dictionary does. Processes need
- * not agree: a dictionary is named by its content, and a window says which is its own.
+ * lacks are in the window itself, until they have cost as much as a new dictionary. Processes need not
+ * agree: a dictionary is named by its content, and each window has the name of its dictionary.
  */
 export class Dictionaries {
-  readonly #known = new Lru<string, Known>({
+  readonly #cache = new Lru<string, CacheEntry>({
     max: MAX_IDENTITIES,
     weigh: ({ dictionary }) => dictionary.size,
   });
@@ -74,18 +74,18 @@ export class Dictionaries {
 
   /** An uploaded window, packed; its identities may cause a new dictionary. */
   async packWindow(db: Database, { name, window }: WindowToPack): Promise<PackedWindow> {
-    const known = await this.#find(db, name);
-    if (known) {
+    const cached = await this.#find(db, name);
+    if (cached) {
       const { body, missing } = this.#packer.pack(window, {
-        dictionary: known.dictionary,
+        dictionary: cached.dictionary,
         deflate: false,
       });
-      noteMissing(known, missing);
-      if (!needsRebuild(known)) return { body, dictionary: known };
+      noteMissing(cached, missing);
+      if (!needsRebuild(cached)) return { body, dictionary: cached };
     }
-    const dictionary = rebuilt(known?.dictionary ?? EMPTY_DICTIONARY, window);
-    const next = knownAs(dictionary, packDictionary(dictionary), false);
-    this.#known.set(keyOf(name), next);
+    const dictionary = rebuilt(cached?.dictionary ?? EMPTY_DICTIONARY, window);
+    const next = cacheEntry(dictionary, packDictionary(dictionary), false);
+    this.#cache.set(keyOf(name), next);
     return {
       body: this.#packer.pack(window, { dictionary, deflate: false }).body,
       dictionary: next,
@@ -94,27 +94,27 @@ export class Dictionaries {
 
   /** A roll-up, packed; rare identities, which no window's dictionary has, are in the roll-up itself. */
   async packRollup(db: Database, { name, window }: WindowToPack): Promise<PackedWindow> {
-    const known = await this.#find(db, name);
-    if (!known) return await this.packWindow(db, { name, window });
-    const { body } = this.#packer.pack(window, { dictionary: known.dictionary, deflate: true });
-    return { body, dictionary: known };
+    const cached = await this.#find(db, name);
+    if (!cached) return await this.packWindow(db, { name, window });
+    const { body } = this.#packer.pack(window, { dictionary: cached.dictionary, deflate: true });
+    return { body, dictionary: cached };
   }
 
-  /** The dictionary that the instance's windows are packed by, where it is at hand. */
-  known(name: InstanceName): KnownDictionary | undefined {
-    return this.#known.get(keyOf(name));
+  /** The dictionary of the instance's new windows, if it is cached. */
+  cached(name: InstanceName): CachedDictionary | undefined {
+    return this.#cache.get(keyOf(name));
   }
 
-  async #find(db: Database, name: InstanceName): Promise<Known | undefined> {
-    const known = this.#known.get(keyOf(name));
-    if (known) return known;
+  async #find(db: Database, name: InstanceName): Promise<CacheEntry | undefined> {
+    const cached = this.#cache.get(keyOf(name));
+    if (cached) return cached;
     const newest = await newestOf(db, name);
-    if (newest) this.#known.set(keyOf(name), newest);
+    if (newest) this.#cache.set(keyOf(name), newest);
     return newest;
   }
 }
 
-/** The statements that store a dictionary of an instance, where the database may lack it. */
+/** The statements that store a dictionary of an instance, if the database may lack it. */
 export function storingDictionary(
   { hash, body, isStored }: NewestDictionary,
   args: InstanceName & { received_ns: bigint },
@@ -138,31 +138,35 @@ function keyOf({ project, instance_id }: InstanceName): string {
 async function newestOf(
   db: Database,
   { project, instance_id }: InstanceName,
-): Promise<Known | undefined> {
+): Promise<CacheEntry | undefined> {
   const { rows: [row] } = await db.query(statement(NEWEST_DICTIONARY, { project, instance_id }));
   if (!row) return undefined;
   const [hash, body] = [row.hash, row.body].map((blob) => new Uint8Array(blob as ArrayBuffer));
-  return knownAs(unpackDictionary(row.body as ArrayBuffer), { hash: hash!, body: body! }, true);
+  return cacheEntry(unpackDictionary(row.body as ArrayBuffer), { hash: hash!, body: body! }, true);
 }
 
-function knownAs(dictionary: Dictionary, stored: StoredDictionary, isStored: boolean): Known {
+function cacheEntry(
+  dictionary: Dictionary,
+  stored: StoredDictionary,
+  isStored: boolean,
+): CacheEntry {
   return { ...stored, isStored, dictionary, missing: new Set(), repeatedMisses: 0 };
 }
 
-function noteMissing(known: Known, identities: Identities): void {
-  if (known.missing.size > MAX_MISSING) known.missing.clear();
+function noteMissing(cached: CacheEntry, identities: Identities): void {
+  if (cached.missing.size > MAX_MISSING) cached.missing.clear();
   for (const key of identityKeys(identities)) {
-    if (known.missing.has(key)) known.repeatedMisses++;
-    else known.missing.add(key);
+    if (cached.missing.has(key)) cached.repeatedMisses++;
+    else cached.missing.add(key);
   }
 }
 
 /** Whether repeated misses have cost as much as a new dictionary. */
-function needsRebuild({ repeatedMisses, dictionary }: Known): boolean {
+function needsRebuild({ repeatedMisses, dictionary }: CacheEntry): boolean {
   return repeatedMisses > dictionary.size;
 }
 
-/** The dictionary with the identities of a window; without its old ones where few of them are used. */
+/** The dictionary with the identities of a window; without its old ones if few of them are used. */
 function rebuilt(dictionary: Dictionary, window: Window): Dictionary {
   const alone = EMPTY_DICTIONARY.with(missingIn(EMPTY_DICTIONARY, window));
   if (dictionary.size > MAX_UNUSED * alone.size) return alone;

@@ -1,4 +1,4 @@
-/** Downsampling: windows, and later roll-ups of a minute, give way to coarser roll-ups. */
+/** Downsampling: windows, and later roll-ups of a minute, are replaced by coarser roll-ups. */
 
 import { type Database, statement } from "../database/database.ts";
 import type { MaintainedInstance } from "./instance.ts";
@@ -13,15 +13,15 @@ import {
   TIERS,
 } from "./levels.ts";
 
-/** How much of the work at hand was done. */
+/** Progress of a step. */
 export type Progress = "all" | "some" | "none";
 
 /** Rows that one step removes, and those of the span in which the last of them ends. */
 const STEP_ROWS = 1_000;
 
 /**
- * Removes what is old enough and has a coarser roll-up, where nothing more can come: one step. Notes in
- * `instance` how far it got.
+ * One step: removes windows or roll-ups that are old enough, have a coarser roll-up, and can get no late
+ * window. Sets the new position in `instance`.
  */
 export async function downsample(
   db: Database,
@@ -77,7 +77,7 @@ const ROW_BEYOND = `SELECT end_ns FROM windows WHERE instance = :instance AND le
 /** Gaps older than this are given up. */
 const HAS_GAPS = "final_ns IS NOT watermark_ns AND watermark_ns < :at_ns";
 
-/** Only where all that goes has a roll-up, and nothing came since the instance was read. */
+/** Only if all removed rows have a roll-up, and no window arrived since the instance was read. */
 const advance = (column: string, kept: Level) =>
   `/* replace windows by roll-ups */ UPDATE instances SET
     ${column} = :at_ns,
@@ -94,7 +94,7 @@ const advance = (column: string, kept: Level) =>
 const REMOVE = `DELETE FROM windows
   WHERE instance = :instance AND level = :removed AND end_ns <= :at_ns AND changes() > 0`;
 
-/** Where a roll-up is missing, all are looked for again. */
+/** If a roll-up is missing, all are searched again. */
 const rollUpAgain = (column: string) =>
   `UPDATE instances SET rolled_ns = min(rolled_ns, downsampled_minutes_ns)
     WHERE id = :instance AND ${column} < :at_ns`;

@@ -1,4 +1,4 @@
-/** Levels of roll-ups, and what of them is kept for how long. */
+/** Levels of roll-ups, and the age up to which each is kept. */
 
 import { LAST_NS, SECOND_NS } from "@service/core/time";
 
@@ -14,15 +14,15 @@ export const FINEST: Level = LEVELS[0];
 /** Nanoseconds in a day. */
 export const DAY_NS: bigint = spanNs(86_400);
 
-/** A step in which what is old becomes coarser. */
+/** A step of downsampling. */
 export interface Tier {
-  /** Level of what is removed. */
+  /** Level of the removed rows. */
   removed: 0 | Level;
   /** Level of the roll-ups that replace it. */
   kept: Level;
-  /** Age at which it is removed. */
+  /** Age at which they are removed. */
   after_ns: bigint;
-  /** Column of `instances`: the instant up to which it was removed. */
+  /** Column of `instances`: the instant up to which they were removed. */
   column: "downsampled_ns" | "downsampled_minutes_ns";
 }
 
@@ -32,7 +32,7 @@ export const TIERS: readonly Tier[] = [
   { removed: 60, kept: 600, after_ns: 7n * DAY_NS, column: "downsampled_minutes_ns" },
 ];
 
-/** How long an instance is silent until its gaps are given up. */
+/** Time without a window after which the gaps of an instance are given up. */
 export const GIVEN_UP_AFTER_NS: bigint = 2n * DAY_NS;
 
 /** Nanoseconds of a level's spans. */

@@ -36,8 +36,8 @@ const MAX_PIECES = 100_000;
 const TURN_EVERY_NS = 3_600n * SECOND_NS;
 
 /**
- * Removes what is older than the retention, makes missing roll-ups, and downsamples: a bounded part of
- * the work. `true` if nothing is left to do now.
+ * Removes rows older than the retention, makes missing roll-ups, and downsamples: a bounded part of the
+ * work. `true` if nothing is left to do now.
  */
 export async function maintain(
   db: Database,
@@ -115,7 +115,7 @@ async function makeRollups(
 const DUE = `/* find due instances */ SELECT ${MAINTENANCE_COLUMNS}
   FROM instances WHERE due_ns <= :now_ns AND NOT ${IS_BLOCKED} ORDER BY due_ns LIMIT :limit`;
 
-/** Not where a window came since: it may have set an earlier turn. */
+/** Not if a window arrived since: it may have set an earlier turn. */
 const SET_DUE = `/* set the next turn */ UPDATE instances SET due_ns = :due_ns
   WHERE id = :id AND due_ns = :seen_ns AND last_seen_ns = :last_seen_ns`;
 
@@ -134,7 +134,7 @@ const missingSpans = (level: Level) => {
     ORDER BY 1 LIMIT :limit`;
 };
 
-/** Dictionaries without windows, whose successor is older than the retention too. */
+/** Dictionaries without windows that were replaced before the retention. */
 const DROP_DICTIONARIES = `DELETE FROM dictionaries WHERE instance = :id
   AND id < (SELECT max(id) FROM dictionaries WHERE instance = :id AND received_ns <= :before_ns)
   AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = :id AND dictionary = dictionaries.id)`;

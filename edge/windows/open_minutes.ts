@@ -1,4 +1,4 @@
-/** Open minutes: their windows, merged as they come. */
+/** Open minutes: their windows, merged on arrival. */
 
 import { absorb, type Window } from "@service/core";
 import { noEntries } from "@service/core/entries";
@@ -16,7 +16,7 @@ export interface PackedMinute {
   from_ns: bigint;
   to_ns: bigint;
   packed: PackedWindow;
-  /** Digests of its windows: they name these by their content. */
+  /** Digests of its windows, which identify them by content. */
   digests: string;
 }
 
@@ -35,8 +35,8 @@ export interface ClosingWindow {
 
 /**
  * Merges the windows of minutes that are not over, so that they need not be read when the minute ends.
- * A merge may lack windows that came to another process: it is stored only if its windows are the
- * stored ones, and is made from these otherwise.
+ * A merge may lack windows that another process got: it is stored only if its windows are the stored
+ * ones, and is made from the stored ones otherwise.
  */
 export class OpenMinutes {
   readonly #dictionaries: Dictionaries;

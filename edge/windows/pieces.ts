@@ -5,7 +5,7 @@ import { yieldToEventLoop } from "@service/core/yield";
 import type { Row } from "../database/database.ts";
 import { type Dictionary, unpackDictionary } from "../format/dictionary.ts";
 import { unpack } from "../format/packed_window.ts";
-import type { KnownDictionary } from "./dictionaries.ts";
+import type { CachedDictionary } from "./dictionaries.ts";
 import { gapsIn, type Interval } from "./gaps.ts";
 import { TILING } from "./tiling.ts";
 
@@ -17,7 +17,7 @@ export const PIECES = `/* read the pieces */ ${TILING}
   FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN dictionaries d ON d.id = w.dictionary
   ORDER BY w.end_ns LIMIT :limit`;
 
-/** A text that names the pieces of a tiling: another piece, another text. */
+/** A text that identifies the pieces of a tiling. */
 export const PIECES_NAMED = `${TILING}
   SELECT group_concat(name) FROM (
     SELECT level || ':' || id AS name FROM tile WHERE id IS NOT NULL ORDER BY at_ns
@@ -30,26 +30,26 @@ export interface Merged {
   intervals: Interval[];
 }
 
-/** Pieces that are merged before the event loop goes on. */
+/** Pieces that are merged before other work may run. */
 const PIECES_AT_ONCE = 16;
 
 /** Where the merge starts, and a dictionary that need not be unpacked. */
 export interface MergeOptions {
   start_ns: bigint;
-  known?: KnownDictionary;
+  cached?: CachedDictionary;
 }
 
 /** The merge of the pieces, which are rows of {@linkcode PIECES}. */
 export async function mergePieces(
   rows: Row[],
-  { start_ns, known }: MergeOptions,
+  { start_ns, cached }: MergeOptions,
 ): Promise<Merged> {
   const window = emptyWindow(start_ns);
   const dictionaries = new Map<unknown, Dictionary>();
   const intervals: Interval[] = [];
   for (const [i, row] of rows.entries()) {
     if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await yieldToEventLoop();
-    if (row.dictionary_body) dictionaries.set(row.dictionary, dictionaryOf(row, known));
+    if (row.dictionary_body) dictionaries.set(row.dictionary, dictionaryOf(row, cached));
     const dictionary = dictionaries.get(row.dictionary);
     if (!dictionary) throw new Error("Cannot read a window: its dictionary is missing");
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
@@ -68,10 +68,11 @@ export function encodeHoles(intervals: Interval[]): string | null {
 
 function dictionaryOf(
   { hash, dictionary_body }: Row,
-  known: KnownDictionary | undefined,
+  cached: CachedDictionary | undefined,
 ): Dictionary {
-  const isKnown = known && new Uint8Array(hash as ArrayBuffer).every((b, i) => b === known.hash[i]);
-  return isKnown ? known.dictionary : unpackDictionary(dictionary_body as ArrayBuffer);
+  const isCached = cached &&
+    new Uint8Array(hash as ArrayBuffer).every((b, i) => b === cached.hash[i]);
+  return isCached ? cached.dictionary : unpackDictionary(dictionary_body as ArrayBuffer);
 }
 
 function intervalsOf(span: Interval, holes: string | null): Interval[] {

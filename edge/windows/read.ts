@@ -47,11 +47,11 @@ export async function readWindow(
   return window;
 }
 
-/** The span at whose ends roll-ups can be cut, and where the first window after it starts. */
+/** The span to which roll-ups can be cut, and the start of the first window after it. */
 interface Around {
   start_ns: bigint;
   end_ns: bigint;
-  /** Possibly inside the span, whose end is no gap then. */
+  /** May be inside the span: then its end is not a gap. */
   next_ns: bigint | null;
 }
 

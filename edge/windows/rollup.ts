@@ -9,7 +9,7 @@ import { encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
 /** Pieces of a roll-up that is made during an upload; larger ones are left to the maintenance. */
 const MAX_PIECES_AT_INGEST = 128;
 
-/** Which roll-up to make. */
+/** The roll-up to make. */
 export interface RollupOptions {
   dictionaries: Dictionaries;
   name: InstanceName;
@@ -24,7 +24,7 @@ export interface RollupOptions {
 
 /**
  * Makes the roll-up of a span from the fewest finer pieces; `false` if it was not stored. It is stored
- * only if the span still has exactly these pieces, whichever process a window came to meanwhile.
+ * only if the span still has exactly these pieces: another process may have stored a window meanwhile.
  */
 export async function rollUp(db: Database, options: RollupOptions): Promise<boolean> {
   const { dictionaries, name, max_pieces, ...rest } = options;
@@ -32,8 +32,8 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   const args = { ...rest, start_ns, below: rest.level, limit: max_pieces + 1 };
   const { rows } = await db.query(statement(PIECES, args));
   if (rows.length === 0 || rows.length > max_pieces) return false;
-  const known = dictionaries.known(name);
-  const { window, intervals } = await mergePieces(rows, { start_ns, known });
+  const cached = dictionaries.cached(name);
+  const { window, intervals } = await mergePieces(rows, { start_ns, cached });
   const { body, dictionary } = await dictionaries.packRollup(db, { name, window });
   const results = await db.write([
     ...storingDictionary(dictionary, { ...name, received_ns: options.received_ns }),

@@ -6,7 +6,7 @@ import { LAST_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import { INSTANCE_COLUMNS, type StoredInstance, storedInstance } from "./instance.ts";
 
-/** Which instances of a project to list. */
+/** Filter and page of a list of instances. */
 export interface InstanceSelection {
   project: { id: bigint; name: string };
   /** Instances that ended before are left out. */
@@ -36,7 +36,7 @@ export interface Cursor {
   id: bigint;
 }
 
-/** The page of instances that a selection asks for. */
+/** The page of instances for a selection. */
 export async function selectInstances(
   db: Database,
   { project, start_ns, end_ns, tags = {}, limit, cursor }: InstanceSelection,
@@ -48,7 +48,7 @@ export async function selectInstances(
     end_ns,
     ...(cursor && { cursor_ns: cursor.start_ns, cursor_id: cursor.id }),
     tags: JSON.stringify(Object.entries(tags)),
-    // One row more says that there is another page.
+    // One row more shows that there is another page.
     limit: limit === undefined ? -1 : limit + 1,
   }));
   const found = rows.map((row) => storedInstance(row, project.name));
@@ -80,7 +80,7 @@ function select(condition: string): string {
 /** A tag filter, as `formatTags` writes it. */
 export const tagFilter: Format<Tags> = { parse: parseTags, schema: { type: "string" } };
 
-/** A cursor, as {@linkcode InstancePage} has it: text whose content means nothing to clients. */
+/** A cursor of {@linkcode InstancePage}: opaque text. */
 export const cursorFormat: Format<Cursor> = { parse: parseCursor, schema: { type: "string" } };
 
 function cursorText({ start_ns, id }: StoredInstance): string {

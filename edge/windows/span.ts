@@ -1,4 +1,4 @@
-/** The span of a read: up to which instant a payload may go. */
+/** The span of a read, which ends at the watermark while the instance may report. */
 
 import { refuse } from "@service/core/problem";
 import { SECOND_NS } from "@service/core/time";
@@ -21,7 +21,7 @@ export interface SpanQuery {
 
 /**
  * The span that a query is answered with: never past the watermark while the instance may still
- * report, so that a reader that goes on from there misses nothing.
+ * report, so that a reader that continues from there misses nothing.
  *
  * @throws {Refusal} 400 if the query ends before it starts.
  */
@@ -42,7 +42,7 @@ export function spanOf(instance: StoredInstance, query: SpanQuery): Span {
   return { start_ns, payload_ns: larger(start_ns, horizon_ns) };
 }
 
-/** Whether nothing more is expected: the chain is complete, or nothing has come for a day. */
+/** Whether no window is expected: the chain is complete, or none arrived for a day. */
 function isOver(instance: StoredInstance, now_ns: bigint): boolean {
   return instance.watermark_ns === instance.final_ns || now_ns - instance.received_ns >= DAY_NS;
 }

@@ -15,8 +15,8 @@ function cutAt(instant: string): string {
 
 /**
  * Common table expressions of the pieces, of a level below `:below`, that tile `(:start_ns, :end_ns]`
- * of `:instance`, in `tile`, and of the span that they tile, in `span`. From the start on, each is the
- * one that begins first, and of those the longest: as few as there can be, by some index look-ups each.
+ * of `:instance`, in `tile`, and of the span that they tile, in `span`. Each piece is the one that starts
+ * first after the previous one, and the longest of these: the fewest pieces, by few index look-ups each.
  */
 export const TILING = `WITH RECURSIVE
   levels (level, length_ns) AS (VALUES ${LENGTHS.map(([level, ns]) => `(${level}, ${ns})`)}),

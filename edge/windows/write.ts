@@ -1,4 +1,4 @@
-/** Storing a window: all that it changes in one write. */
+/** Storing a window, with all its changes in one write. */
 
 import { SECOND_NS } from "@service/core/time";
 import { type Database, type Row, statement } from "../database/database.ts";
@@ -11,7 +11,7 @@ import { type PackedMinute, storingMinute } from "./open_minutes.ts";
 export interface WindowToStore {
   /** Row id of the project. */
   project: bigint;
-  /** Name of the key it came with. */
+  /** Name of the key of its upload. */
   key: string;
   instance_id: string;
   profiler_version: string;
@@ -29,7 +29,7 @@ export interface WindowToStore {
   entries: StoredList[];
   /** By the clock of the service. */
   received_ns: bigint;
-  /** Roll-ups of the minutes that are over with it, where they are at hand. */
+  /** Roll-ups of the minutes that end with it, if they are in memory. */
   minutes?: PackedMinute[];
 }
 
@@ -53,7 +53,7 @@ export interface Stored {
 
 /**
  * Stores a window, unless it is stored already or contradicts stored ones, and removes the roll-ups that
- * lack it: all or nothing, in one round trip where the window is new and its dictionary is stored.
+ * lack it: all or nothing, in one round trip if the window is new and its dictionary is stored.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
   const { final, packed: { dictionary, body }, entries, minutes = [], ...rest } = window;
@@ -97,7 +97,7 @@ interface StoredState {
   instance: bigint;
 }
 
-/** The outcome where nothing was stored. */
+/** The outcome if nothing was stored. */
 function notStored({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
   const watermark_ns = state.watermark_ns as bigint;
   const unchanged = { stored: false, watermark_ns, instance: state.id as bigint, rolled: [] };
@@ -121,7 +121,7 @@ function notStored({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: R
     };
   }
   if (from_ns < (state.given_up_ns as bigint)) return tooLate(state.given_up_ns as bigint);
-  // Below the watermark every window has come: it was downsampled, or removed for its age.
+  // Below the watermark every window was stored: this one was downsampled, or removed for its age.
   if (from_ns < watermark_ns) return unchanged;
   if (to_ns <= (state.downsampled_ns as bigint)) return tooLate(state.downsampled_ns as bigint);
   return {
@@ -152,7 +152,7 @@ function ofNextWindow(column: string): string {
   WHERE instance = i.id AND level = 0 AND end_ns > :from_ns ORDER BY end_ns LIMIT 1`;
 }
 
-/** Sets a column, unless the window is a late one: that knows nothing new about the instance. */
+/** Sets a column, unless the window is late: its tags and attributes are older than the stored ones. */
 function setIfNewest(column: string): string {
   return `${column} = iif(:to_ns >= last_seen_ns, :${column}, ${column})`;
 }
