@@ -1,6 +1,6 @@
 /**
- * The front door: `deno run -A jsr:@service/run -- <command>` profiles a command and serves what it
- * measured at `http://127.0.0.1:18259/signals`; a script that imports this reads such payloads.
+ * The package's entry: `deno run -A jsr:@service/run -- <command>` profiles a command and serves its
+ * measurements at `http://127.0.0.1:18259/signals`. A script imports it to read such payloads.
  *
  * @example The busiest process, from a payload
  * ```ts

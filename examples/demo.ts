@@ -1,7 +1,7 @@
 /**
- * The service in a minute: a hosted API on a file in a temporary folder, `workload.py` under the
- * profiler with upload on, and what each endpoint answers, with the `curl` line for it. Leaves nothing
- * behind, and fails if any answer is not as the interface says.
+ * Demo of the service, in half a minute: a hosted API on a file in a temporary folder, `workload.py`
+ * under the profiler with upload, and the answer of each endpoint with its `curl` command. Removes its
+ * files, and fails if an answer does not match the interface.
  */
 
 import assert from "node:assert/strict";
@@ -63,18 +63,18 @@ async function demo(hosted: Hosted, directory: string): Promise<void> {
   const path = `/api/v1/signals?instance_id=${instance!.instance_id}&start=${
     instance!.first_seen_ts
   }`;
-  const whole = await hosted.get(path, signals);
+  const complete = await hosted.get(path, signals);
   heading("Hosted signals of the whole run", curl(`${hosted.url}${path}`));
-  show(whole);
+  show(complete);
 
   const lastLocal = `${directory}/service/${instance!.instance_id}.json`;
   const last = signals.check(decode(await Deno.readTextFile(lastLocal)));
-  const compared = compareCounters(last, whole);
+  const compared = compareCounters(last, complete);
   say("Local and hosted", `${compared} counters, all equal to the last digit`);
-  say("Follow it from here", `start=${secondsFromNs(whole.payload_ns)}`);
+  say("Follow it from here", `start=${secondsFromNs(complete.payload_ns)}`);
 }
 
-/** Every counter of the last local payload stands in the hosted one with the same total. */
+/** Asserts that every counter of the last local payload has the same total in the hosted one. */
 function compareCounters(local: Signals, hosted: Signals): number {
   const key = ({ name, tags }: Metric) => `${name} ${JSON.stringify(Object.entries(tags).sort())}`;
   const totals = new Map(hosted.metrics.map((metric) => [key(metric), metric.stats]));
@@ -137,7 +137,7 @@ function show({ metrics, resources, errors, payload_ns, start_ns }: Signals): vo
   }
 }
 
-/** The end of a command line, which tells more than the folder of the interpreter. */
+/** A command line without folders, and cut to 48 characters. */
 function shorten(command: string): string {
   const bare = command.replaceAll(/\/\S*\//g, "");
   return bare.length > 48 ? `${bare.slice(0, 47)}…` : bare;
