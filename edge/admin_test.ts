@@ -44,7 +44,7 @@ Deno.test("a key is created, used, listed without its secret, and revoked", asyn
   );
 });
 
-Deno.test("bad use is answered with the usage, and creates no database", async () => {
+Deno.test("wrong usage prints the usage, and creates no database", async () => {
   using folder = temporaryFolder();
   const wrong = [
     [],

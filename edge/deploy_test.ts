@@ -10,7 +10,7 @@ import { MIGRATIONS } from "./database/migrations.ts";
 import { createProject } from "./tenancy/projects.ts";
 
 testOnServer(
-  "as on Deno Deploy, it ends after a signal, with all that it accepted stored",
+  "as on Deno Deploy, it ends after a signal, with all accepted windows stored",
   async () => {
     await using server = await startServer();
     using service = await startService(server.url);
@@ -38,7 +38,7 @@ testOnServer(
       }
     }));
     await begun.promise;
-    // It never ends: the process ends all the same.
+    // This request never ends, but the process does.
     using _upload = await beginUpload(process.url, service.key);
     assert.equal(await process.stop("SIGINT"), 0);
     for (const { instance_id, sent } of await uploading) {
@@ -47,7 +47,7 @@ testOnServer(
         WHERE instance = (SELECT id FROM instances WHERE instance_id = ?)`,
         args: [instance_id],
       });
-      // One more may be stored: the answer to it was lost.
+      // One more window may be stored: its answer was lost.
       const lost = Number(rows[0]!.count) - sent;
       assert.ok(lost === 0 || lost === 1, `${sent} acknowledged, ${rows[0]!.count} stored`);
     }

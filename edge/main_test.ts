@@ -11,7 +11,7 @@ async function newKeyAt(url: string): Promise<string> {
   return service.key;
 }
 
-Deno.test("a window acknowledged before kill -9 is there once after a restart", async () => {
+Deno.test("a window acknowledged before kill -9 is stored once after a restart", async () => {
   using folder = temporaryFolder();
   const key = await newKeyAt(folder.url);
   const instance_id = newInstanceId();
@@ -37,7 +37,7 @@ Deno.test("a window acknowledged before kill -9 is there once after a restart", 
   assert.deepEqual(metrics.map(({ stats }: { stats: unknown }) => stats), [{ total: 3 }]);
 });
 
-Deno.test("it answers on this machine alone, and ends well on a signal to stop", async () => {
+Deno.test("it listens on loopback only, and a signal ends it with status 0", async () => {
   using folder = temporaryFolder();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     await using server = await startProcess(folder.url);
@@ -48,13 +48,13 @@ Deno.test("it answers on this machine alone, and ends well on a signal to stop",
   }
 });
 
-Deno.test("a setting that is not valid ends it with one clear line", async () => {
+Deno.test("an invalid setting ends it with one clear line", async () => {
   const { code, stderr } = await runScript("./main.ts", [], { PORT: "http" });
   assert.equal(code, 2);
   assert.equal(stderr, 'Cannot use PORT: must be a whole number from 0 to 65535: got "http"\n');
 });
 
-Deno.test("a database that cannot be used ends it with one clear line", async () => {
+Deno.test("an unusable database ends it with one clear line", async () => {
   const env = { SERVICE_DATABASE_URL: "file:/nowhere/at/all/service.db", PORT: "0" };
   const { code, stderr } = await runScript("./main.ts", [], env);
   assert.equal(code, 1);

@@ -79,7 +79,7 @@ testOnFile("a project is created, limited and moved over HTTP, at once", async (
   });
 });
 
-Deno.test("without an admin token the operator's routes do not exist", async () => {
+Deno.test("without an admin token the operator's routes get 404", async () => {
   using folder = temporaryFolder();
   using service = await startService(folder.url, { admin_token: undefined });
   for (const path of ["/metrics", "/api/v1/admin/keys"]) {
@@ -134,7 +134,7 @@ testOnFile(
 );
 
 testOnFile(
-  "every answer has an id, and headers that mark it as data for one client",
+  "every answer has a request id, and headers against caching and sniffing",
   async (service) => {
     for (
       const [path = "", key] of [["/health", ""], ["/none", ""], [LIST, service.key], [LIST, "x"]]

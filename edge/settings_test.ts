@@ -7,7 +7,7 @@ function settings(env: Record<string, string>) {
   return readSettings({ get: (name) => env[name] });
 }
 
-Deno.test("with nothing set, a file beside the checkout is served to this machine only", () => {
+Deno.test("by default a file beside the checkout is served on loopback only", () => {
   const { database_url, ...rest } = settings({});
   assert.equal(database_url, new URL("../service.db", import.meta.url).href);
   assert.deepEqual(rest, {
@@ -49,7 +49,7 @@ Deno.test("each variable sets its setting", () => {
   });
 });
 
-Deno.test("a value that is not valid is refused with its variable and the values allowed", () => {
+Deno.test("an invalid value is refused with its variable and the allowed values", () => {
   const bad = {
     SERVICE_DATABASE_URL: "service.db",
     SERVICE_RETENTION_DAYS: "0",
@@ -68,7 +68,7 @@ Deno.test("a value that is not valid is refused with its variable and the values
   }
 });
 
-Deno.test("on Deno Deploy, where no file lasts, a database must be named", () => {
+Deno.test("on Deno Deploy, where files do not last, a database must be set", () => {
   for (const name of ["DENO_DEPLOY", "DENO_DEPLOYMENT_ID"]) {
     assert.throws(() => settings({ [name]: "1" }), /without SERVICE_DATABASE_URL/);
   }

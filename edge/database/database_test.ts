@@ -5,7 +5,7 @@ import { createClient } from "@libsql/client";
 import { temporaryFolder, testOnEachStorage } from "../testing/each_storage.ts";
 import { openDatabase, statement } from "./database.ts";
 
-Deno.test("a file is written ahead and synced, so that what is acknowledged stays", async () => {
+Deno.test("a file has a synced write-ahead log, so that acknowledged writes are durable", async () => {
   using folder = temporaryFolder();
   using db = await openDatabase({ url: folder.url });
   const [journal, synchronous] = await db.read(["PRAGMA journal_mode", "PRAGMA synchronous"]);
@@ -13,7 +13,7 @@ Deno.test("a file is written ahead and synced, so that what is acknowledged stay
   assert.equal(synchronous!.rows[0]!.synchronous, 2n);
 });
 
-Deno.test("a write waits for another process's, and works on after it", async () => {
+Deno.test("a write waits for the write of another process, and then succeeds", async () => {
   using folder = temporaryFolder();
   using db = await openDatabase({ url: folder.url, busy_ms: 1 });
   await db.write(["CREATE TABLE numbers (number INTEGER) STRICT"]);
@@ -30,7 +30,7 @@ Deno.test("a write waits for another process's, and works on after it", async ()
   other.close();
 });
 
-Deno.test("a write gives up when the other one does not end", async () => {
+Deno.test("a write fails if the other one does not end", async () => {
   using folder = temporaryFolder();
   using db = await openDatabase({ url: folder.url, busy_ms: 1 });
   const other = createClient({ url: folder.url });
@@ -40,7 +40,7 @@ Deno.test("a write gives up when the other one does not end", async () => {
   other.close();
 });
 
-Deno.test("a statement has the arguments that it names, and refuses to lack one", () => {
+Deno.test("a statement gets only the arguments that it names, and a missing one is an error", () => {
   const sql = "INSERT INTO t VALUES (:from_ns, :body, :from_ns)";
   const args = { from_ns: 1n, body: null };
   assert.deepEqual(statement(sql, { ...args, other: 2 }), { sql, args });
@@ -48,7 +48,7 @@ Deno.test("a statement has the arguments that it names, and refuses to lack one"
 });
 
 testOnEachStorage({
-  async "statements that are written together are written all or none"({ db }) {
+  async "statements in one write are executed all or none"({ db }) {
     const table = `t${crypto.randomUUID().replaceAll("-", "")}`;
     await db.write([`CREATE TABLE ${table} (number INTEGER PRIMARY KEY) STRICT`]);
     const insert = `INSERT INTO ${table} VALUES (1)`;

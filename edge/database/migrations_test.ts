@@ -42,7 +42,7 @@ Deno.test("several processes may migrate at once", async () => {
         stderr: "piped",
       }).spawn(),
   );
-  // All are at the line before any may start.
+  // All processes are ready before any starts.
   const outs = processes.map((process) => process.stdout.getReader());
   await Promise.all(outs.map((out) => out.read()));
   await Promise.all(processes.map(async ({ stdin }) => {
@@ -72,13 +72,13 @@ async function upgrade(url: string): Promise<void> {
   await assert.rejects(migrate(db), /Cannot use the database: .*schema up to 1: got 2/);
 }
 
-Deno.test("rows are there after the next version, which an older program refuses, in a file", async () => {
+Deno.test("in a file, rows survive a migration, and an older program refuses the newer schema", async () => {
   using folder = temporaryFolder();
   await upgrade(folder.url);
 });
 
 testOnServer(
-  "rows are there after the next version, which an older program refuses, on a server",
+  "on a server, rows survive a migration, and an older program refuses the newer schema",
   async () => {
     await using server = await startServer();
     await upgrade(server.url);

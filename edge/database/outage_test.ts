@@ -52,7 +52,7 @@ for (const scheme of ["http", "ws"]) {
   );
 }
 
-Deno.test("a project whose server is away leaves the others alone", async () => {
+Deno.test("an unreachable server of a project does not affect other projects", async () => {
   using folder = temporaryFolder();
   using service = await startService(folder.url);
   const making = { project: "away", name: "k", now_ns: 1n, database_url: "http://127.0.0.1:1" };
@@ -72,7 +72,7 @@ testOnFile("health does not wait for a database that never answers", async (serv
   await refused(response, 503);
 });
 
-Deno.test("databases of projects are opened when used, and closed when idle and many", async () => {
+Deno.test("databases of projects are opened on use, and idle ones are closed beyond a limit", async () => {
   using folder = temporaryFolder();
   const url = folder.url;
   await using databases = new Databases(await openDatabase({ url }), { url, max_open: 2 });
@@ -82,7 +82,7 @@ Deno.test("databases of projects are opened when used, and closed when idle and 
     using first = await beside(1n);
     before = first;
     using again = await beside(1n);
-    // Temporary tables are those of one connection.
+    // A temporary table shows whether the connection is the same.
     await first.write(["CREATE TEMP TABLE shared (n INTEGER)"]);
     assert.equal((await again.query("SELECT * FROM shared")).rows.length, 0);
     for (const id of [2n, 3n, 4n]) {

@@ -5,7 +5,7 @@ import type { InStatement, ResultSet } from "@libsql/client";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import { WriteQueue } from "./write_queue.ts";
 
-Deno.test("writes that wait are done together, and each gets its own results", async () => {
+Deno.test("waiting writes share one transaction, and each gets its own results", async () => {
   const batches: InStatement[][] = [];
   const queue = new WriteQueue((statements) => {
     batches.push(statements);
@@ -16,7 +16,7 @@ Deno.test("writes that wait are done together, and each gets its own results", a
   assert.deepEqual(batches, [["a", "b", "c"]]);
 });
 
-Deno.test("after a failure of the database, the queue goes on", async () => {
+Deno.test("the queue continues after a failure of the database", async () => {
   let broken = true;
   const queue = new WriteQueue(() =>
     broken ? Promise.reject(new Error("gone")) : Promise.resolve([])
@@ -27,7 +27,7 @@ Deno.test("after a failure of the database, the queue goes on", async () => {
 });
 
 testOnEachStorage({
-  async "a write that fails takes none of those beside it along"({ db }) {
+  async "a failing write does not undo the others of its transaction"({ db }) {
     const table = `t${crypto.randomUUID().replaceAll("-", "")}`;
     await db.write([`CREATE TABLE ${table} (number INTEGER PRIMARY KEY) STRICT`]);
     const insert = (number: number) => `INSERT INTO ${table} VALUES (${number})`;

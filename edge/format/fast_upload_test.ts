@@ -17,7 +17,7 @@ function outcome(work: () => unknown): unknown {
 
 const bySlowWay = (text: string) => outcome(() => uploadShape.check(decode(text)));
 
-Deno.test("an upload is read as its shape reads it, the first time and again", () => {
+Deno.test("an upload is read as by its shape, with and without cached identities", () => {
   fc.assert(
     fc.property(uploads, (upload) => {
       const text = encodeUpload(upload);
@@ -49,7 +49,7 @@ const pieces = fc.constantFrom(
   ...["-0", "1.0", "9007199254740993", '"x"', "\u00e9", "\n", "9".repeat(20), "[1,2]", "[1e16,1]"],
 );
 
-Deno.test("whatever is wrong or odd with a text, it is what the shape makes of it", () => {
+Deno.test("an invalid or unusual text gets the result of the shape", () => {
   fc.assert(
     fc.property(uploads, fc.nat(), fc.nat({ max: 3 }), pieces, (upload, at, gone, piece) => {
       const text = encodeUpload(upload);

@@ -24,7 +24,7 @@ function withoutErrors(window: Window): Window {
   return { ...window, errors: [] };
 }
 
-Deno.test("a window comes back as it was, whatever its dictionary knows of it", () => {
+Deno.test("a packed window is unpacked as it was, with any dictionary", () => {
   fc.assert(
     fc.property(uploads, uploads, fc.boolean(), ({ window }, { window: other }, deflate) => {
       const { from_ns, to_ns } = window;
@@ -48,7 +48,7 @@ Deno.test("a window comes back as it was, whatever its dictionary knows of it", 
   );
 });
 
-Deno.test("a large integer of few bits comes back alone in its window", () => {
+Deno.test("a large integer with few significant bits is unpacked exactly", () => {
   for (const value of [2n ** 996n, -(2n ** 996n)]) {
     const window = { ...emptyWindow(1n), to_ns: 2n };
     const gauge: Series = { name: "g", type: "gauge", tags: {}, updated_ns: 2n, value };
@@ -59,7 +59,7 @@ Deno.test("a large integer of few bits comes back alone in its window", () => {
   }
 });
 
-Deno.test("a window that cannot be packed leaves nothing to the next", () => {
+Deno.test("a window that cannot be packed does not change the next one", () => {
   fc.assert(
     fc.property(uploads, uploads, ({ window }, { window: other }) => {
       const dictionary = EMPTY_DICTIONARY.with(missingIn(EMPTY_DICTIONARY, window));
@@ -72,7 +72,7 @@ Deno.test("a window that cannot be packed leaves nothing to the next", () => {
   );
 });
 
-Deno.test("bytes that nobody packed are read to an end, or refused", () => {
+Deno.test("random bytes are unpacked or refused, and reading ends", () => {
   fc.assert(
     fc.property(uploads, fc.nat(), fc.nat(255), ({ window }, at, byte) => {
       const { from_ns, to_ns } = window;
@@ -91,7 +91,7 @@ Deno.test("bytes that nobody packed are read to an end, or refused", () => {
   );
 });
 
-Deno.test("a window that was cut, or has bytes behind it, is refused", () => {
+Deno.test("a packed window that is cut, or has further bytes, is refused", () => {
   fc.assert(
     fc.property(uploads, fc.boolean(), fc.integer({ min: 1 }), ({ window }, deflate, lost) => {
       const { from_ns, to_ns } = window;
@@ -106,7 +106,7 @@ Deno.test("a window that was cut, or has bytes behind it, is refused", () => {
   );
 });
 
-Deno.test("equal dictionaries have one name", () => {
+Deno.test("equal dictionaries have equal names", () => {
   fc.assert(
     fc.property(uploads, ({ window }) => {
       const dictionary = EMPTY_DICTIONARY.with(missingIn(EMPTY_DICTIONARY, window));

@@ -13,7 +13,7 @@ async function start(service: TestService): Promise<string> {
   return `/api/v1/signals?instance_id=${instance_id}&start=${START}`;
 }
 
-/** The entity tag of an answer, whose body is done with. */
+/** The entity tag of an answer; cancels its body. */
 async function tagOf(service: TestService, path: string): Promise<string | null> {
   const response = await get(service, path);
   await response.text();
@@ -28,7 +28,7 @@ const ask = (service: TestService, path: string, tag: string) =>
   service.request(path, { headers: { "x-api-key": service.key, "if-none-match": tag } });
 
 testOnEachStorage({
-  async "a read that is final need not be sent again"(service) {
+  async "a final read gets 304 with its tag"(service) {
     const path = `${await start(service)}&end=${START + 20}`;
     const tag = await tagOf(service, path);
     assert.ok(tag);
@@ -44,21 +44,21 @@ testOnEachStorage({
     await other.text();
   },
 
-  async "a read that may still change has no tag"(service) {
+  async "a read that may change has no tag"(service) {
     const path = await start(service);
     assert.equal(await tagOf(service, path), null);
     assert.equal(await tagOf(service, `${path}&end=${START + 21}`), null);
     assert.equal(await tagOf(service, `${path}&start=1`.replace(`start=${START}&`, "")), null);
   },
 
-  async "once the instance is over, any end is final"(service) {
+  async "after the final window any end is final"(service) {
     const path = await start(service);
     const instance_id = new URLSearchParams(path.split("?")[1]).get("instance_id")!;
     await send(service, { instance_id, from: START + 20, to: START + 30, final: true });
     assert.ok(await tagOf(service, `${path}&end=${START + 60}`));
   },
 
-  async "another query and another instance have another tag"(service) {
+  async "different queries and instances have different tags"(service) {
     const [one, other] = [await start(service), await start(service)];
     const tags = await Promise.all([
       `${one}&end=${START + 20}`,
@@ -70,7 +70,7 @@ testOnEachStorage({
     assert.equal(new Set(tags).size, tags.length);
   },
 
-  async "a client that may not read is refused, whatever tag it sends"(service) {
+  async "a client without the scope is refused, with any tag"(service) {
     const path = `${await start(service)}&end=${START + 20}`;
     const headers = { "x-api-key": "no", "if-none-match": "*" };
     await refused(await service.request(path, { headers }), 401);

@@ -25,7 +25,7 @@ const START = NOW_TS - 100;
 const body = (instance_id = newInstanceId()) =>
   encodeUpload(makeUpload({ instance_id, from: START, to: START + 10 }));
 
-Deno.test("a bucket holds a burst, and fills again at its rate", () => {
+Deno.test("a token bucket allows a burst, and refills at its rate", () => {
   let now_ms = 0;
   const limit = new RateLimit({ per_second: 2, now_ms: () => now_ms });
   const taken = (count: number) => Array.from({ length: count }, () => limit.spend("a"));

@@ -116,7 +116,7 @@ testOnFile("a hidden route exists for the operator alone", async (service) => {
   await refused(await bare.request("/count", { headers }), 404);
 });
 
-Deno.test("a route is described with all that it reads and answers", () => {
+Deno.test("the description of a route has its parameters, body and answers", () => {
   const { paths, components } = openapiOf([greet]);
   const { parameters, responses, requestBody } = paths["/greetings/{name}"]!.post! as unknown as {
     parameters: { name: string; in: string; required?: boolean }[];

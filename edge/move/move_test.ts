@@ -70,7 +70,7 @@ testOnFile("an app that knows the old database stores nothing there", async (ser
   const again = await post(service, encodeUpload(upload));
   assert.equal(again.status, 200, await again.text());
 
-  // What was left behind grows old as all does.
+  // The retention removes the old rows in the source too.
   await purge(service.db, service.clock.now_ns + DAY_NS);
   const left = await service.db.query("SELECT * FROM instances");
   assert.deepEqual(left.rows, []);

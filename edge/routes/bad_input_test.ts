@@ -27,18 +27,18 @@ function histogram(stats: string): string {
 
 const bins = (index: number) => `{"kind":"bins","indexes":[${index}],"counts":[1]}`;
 
-/** Bodies by what is wrong with them, and what the refusal names. */
+/** Invalid bodies by their fault, with the parameter in the refusal. */
 const BAD_BODIES: Record<string, [body: string | Uint8Array, parameter: string]> = {
   "nothing": ["", "body"],
   "malformed JSON": [GOOD.slice(0, -1), "body"],
   "NaN": [series("counter", '"total":NaN'), "body"],
-  "bytes that are no UTF-8": [new Uint8Array([0x22, 0xff, 0x22]), "body"],
-  "nesting without end": ["[".repeat(200_000), "body"],
-  "no object": ["[]", "body"],
+  "invalid UTF-8": [new Uint8Array([0x22, 0xff, 0x22]), "body"],
+  "unlimited nesting": ["[".repeat(200_000), "body"],
+  "an array": ["[]", "body"],
   "a wrong type": [GOOD.replace('"final":false', '"final":"no"'), "final"],
-  "a field that is missing": [GOOD.replace('"final":false,', ""), "final"],
-  "a field that is not known": [GOOD.replace('"final"', '"extra":1,"final"'), "extra"],
-  "an instance id of another form": [GOOD.replaceAll(instance_id, "../../etc"), "instance_id"],
+  "a missing field": [GOOD.replace('"final":false,', ""), "final"],
+  "an unknown field": [GOOD.replace('"final"', '"extra":1,"final"'), "extra"],
+  "an invalid instance id": [GOOD.replaceAll(instance_id, "../../etc"), "instance_id"],
   "a fraction of a nanosecond": [
     GOOD.replace(/"to_ns":\d+/, '"to_ns":1790000000000000000.5'),
     "window.to_ns",
@@ -48,8 +48,8 @@ const BAD_BODIES: Record<string, [body: string | Uint8Array, parameter: string]>
     GOOD.replace(/"from_ns":\d+/, '"from_ns":1'),
     "window.from_ns",
   ],
-  "a number past what is allowed": [series("counter", '"total":1e999'), "window.series[0].total"],
-  "a counter that falls": [series("counter", '"total":-1'), "window.series[0].total"],
+  "a number beyond the limit": [series("counter", '"total":1e999'), "window.series[0].total"],
+  "a negative counter": [series("counter", '"total":-1'), "window.series[0].total"],
   "a negative count": [
     histogram('"count":-1,"buckets":null'),
     "window.series[0].count",
@@ -58,7 +58,7 @@ const BAD_BODIES: Record<string, [body: string | Uint8Array, parameter: string]>
     histogram(`"count":1,"buckets":${bins(16_383)}`),
     "window.series[0].buckets.indexes[0]",
   ],
-  "a bin index that is no bin": [
+  "a bin index without a bin": [
     histogram(`"count":1,"buckets":${bins(3)}`),
     "window.series[0].buckets.indexes[0]",
   ],
@@ -68,7 +68,7 @@ const BAD_BODIES: Record<string, [body: string | Uint8Array, parameter: string]>
   ],
 };
 
-/** The status, and the parameters named, that a body is refused with. */
+/** Status and parameters of the refusal of a body. */
 async function refusal(
   service: TestService,
   body: string | Uint8Array,
@@ -80,7 +80,7 @@ async function refusal(
 }
 
 testOnFile(
-  "a bad body is refused, with the path of the fault, and changes nothing",
+  "an invalid body is refused with the path of the fault, and changes nothing",
   async (service) => {
     await send(service, { instance_id, from: NOW_TS - 100, to: NOW_TS - 90 });
     const before = await dump(service.db);
@@ -115,7 +115,7 @@ testOnFile("a body of another type or encoding is refused", async (service) => {
 });
 
 testOnFile(
-  "a body too large is refused, as sent and inflated, and changes nothing",
+  "a body above the size limits, as sent or inflated, is refused and changes nothing",
   async (service) => {
     const before = await dump(service.db);
     const sent = new Uint8Array(MAX_UPLOAD_BYTES + 1);

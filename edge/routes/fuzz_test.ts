@@ -14,7 +14,7 @@ import { createKey } from "../tenancy/projects.ts";
 const RUNS = 40;
 const LONGEST_MS = 1_000;
 
-/** What a generated request sends. */
+/** A generated request. */
 interface Generated {
   path: Record<string, string>;
   query: [name: string, value: string][];
@@ -23,14 +23,14 @@ interface Generated {
   body: string | undefined;
 }
 
-/** Text that a request may hold where the document says nothing more. */
+/** Texts for parameters without a further schema. */
 const odd = fc.oneof(
   fc.string(),
   fc.string({ unit: "binary" }),
   fc.constantFrom("", "0", "-1", "1e9", "9".repeat(30), "null", "svc_00000000", "x".repeat(5_000)),
 );
 
-/** Values that fit a schema of the document, and some that nearly fit. */
+/** Values that match a schema of the document, and some that almost match. */
 function fitting(schema: JsonSchema, depth = 0): fc.Arbitrary<unknown> {
   const { $ref, type, anyOf, oneOf, properties, pattern } = schema as Record<string, never>;
   if ($ref !== undefined) {
@@ -90,7 +90,7 @@ function record(schema: JsonSchema, depth: number): fc.Arbitrary<unknown> {
   return fc.record(fields, { requiredKeys: required });
 }
 
-/** A body that fits, one with a member that does not fit, or any text. */
+/** A valid body, one with an invalid member, or any text. */
 function bodies(good: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const bent = fc.tuple(good, odd, fc.nat()).map(([value, text, at]) => {
     if (typeof value !== "object" || value === null) return text;
@@ -103,10 +103,10 @@ function bodies(good: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   );
 }
 
-/** Values that mean something, by the names of parameters. */
+/** Meaningful values by parameter. */
 type ValuesByName = Record<string, fc.Arbitrary<unknown>>;
 
-/** Requests of one operation: half as the document says, half with odd parts. */
+/** Requests of one operation: half valid by the document, half with unusual parts. */
 function requests(operation: Operation, meaningful: ValuesByName): fc.Arbitrary<Generated> {
   return fc.boolean().chain((isOdd) => requestsOf(operation, { meaningful, isOdd }));
 }
@@ -202,7 +202,7 @@ function segment(text: string): string {
   return encodeURIComponent(text.toWellFormed().replaceAll(/^\.+$/g, "x")) || "x";
 }
 
-/** Headers that can be sent at all. */
+/** Headers that fetch() can send. */
 function plain(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value.replaceAll(/[^\x20-\x7e]/g, "")]),

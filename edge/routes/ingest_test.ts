@@ -1,4 +1,4 @@
-/** Uploads, and what is read of them. */
+/** Tests of uploads, and of the reads after them. */
 
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
@@ -32,7 +32,7 @@ testOnEachStorage({
     assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 3);
   },
 
-  async "the same window again is accepted and changes nothing, however it is packed"(service) {
+  async "a repeated window is accepted and changes nothing, in any encoding"(service) {
     const upload = makeUpload({ instance_id: newInstanceId(), from: START, to: START + 10 });
     const body = encodeUpload(upload);
     assert.equal((await post(service, body)).status, 200);
@@ -54,7 +54,7 @@ testOnEachStorage({
     assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 7);
   },
 
-  async "what contradicts the stored is refused and changes nothing"(service) {
+  async "a window that contradicts stored ones is refused and changes nothing"(service) {
     const instance_id = newInstanceId();
     await send(service, { instance_id, from: START, to: START + 10 });
     await send(service, { instance_id, from: START + 20, to: START + 30 });
@@ -82,7 +82,7 @@ testOnEachStorage({
     assert.deepEqual(await dump(service.db), before);
   },
 
-  async "nothing may follow the final window"(service) {
+  async "a window after the final one is refused"(service) {
     const instance_id = newInstanceId();
     await send(service, { instance_id, from: START, to: START + 10, final: true });
     const body = encodeUpload(makeUpload({ instance_id, from: START + 10, to: START + 20 }));
@@ -99,7 +99,7 @@ testOnEachStorage({
     assert.deepEqual(answers, [0, 0, 0, 40, 40].map((s) => nsFromTs(START + s)));
   },
 
-  async "tags are those of the newest window, in whatever order they arrive"(service) {
+  async "tags are those of the newest window, in any order of arrival"(service) {
     const instance_id = newInstanceId();
     await send(service, { instance_id, from: START + 10, to: START + 20, tags: { phase: "new" } });
     await send(service, { instance_id, from: START, to: START + 10, tags: { phase: "old" } });
@@ -118,7 +118,7 @@ testOnEachStorage({
     assert.equal(work(await read(other, `instance_id=${instance_id}&start=${START}`)), 2);
   },
 
-  async "another key of the project reads what one uploaded"(service) {
+  async "another key of the project reads the same instance"(service) {
     const instance_id = newInstanceId();
     const project = crypto.randomUUID();
     const writer: TestService = { ...service, key: await newKey(service.db, project) };

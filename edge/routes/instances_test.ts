@@ -51,7 +51,7 @@ testOnEachStorage({
     });
   },
 
-  async "those that ran in the range are listed, the newest first"(service) {
+  async "instances that ran in the range are listed, the newest first"(service) {
     const [old, early, late] = [newInstanceId(), newInstanceId(), newInstanceId()];
     for (const [instance_id, start] of [[old, DAY + 500], [early, 500], [late, 100]] as const) {
       const from = NOW_TS - start;
@@ -72,7 +72,7 @@ testOnEachStorage({
     assert.deepEqual(await list(other), []);
   },
 
-  async "a parameter that is wrong is named"(service) {
+  async "an invalid parameter is named"(service) {
     const wrong: Record<string, string> = {
       "start=abc": "start",
       "start=": "start",

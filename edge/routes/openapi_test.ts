@@ -8,7 +8,7 @@ import { ADMIN_TOKEN, get, makeUpload, newInstanceId, NOW_TS, post } from "../te
 import { createApp } from "../app.ts";
 import { createKey } from "../tenancy/projects.ts";
 
-/** Answers that a test of their own brings about. */
+/** Answers that have their own tests. */
 const PASSING = ["429", "500", "503"];
 
 testOnFile(
@@ -26,7 +26,7 @@ testOnFile(
   },
 );
 
-Deno.test("every parameter and answer is described, and examples fit", () => {
+Deno.test("every parameter and answer has a description, and examples match their schemas", () => {
   for (
     const { parameters = [], responses } of Object.values(paths).flatMap((methods) =>
       Object.values(methods)

@@ -28,7 +28,7 @@ async function sendOne(service: TestService, start: number, tags = {}): Promise<
 }
 
 testOnEachStorage({
-  async "pages add up to the whole list, whatever starts meanwhile"(service) {
+  async "pages give the whole list once, while new instances start"(service) {
     const ids: string[] = [];
     // Two start at the same time, more than once.
     for (let i = 0; i < 7; i++) {
@@ -48,7 +48,7 @@ testOnEachStorage({
     assert.equal((await page(service, "/api/v1/instances?limit=11")).next, null);
   },
 
-  async "tags choose instances, those that the service adds included"(service) {
+  async "a tag filter selects instances, also by tags that the service adds"(service) {
     const start = NOW_TS - 100;
     const one = await sendOne(service, start, { run: "a:b", user: "x" });
     const two = await sendOne(service, start + 1, { run: "a:b", user: "y", "api_key.name": "no" });
@@ -77,7 +77,7 @@ testOnEachStorage({
     await fc.assert(property, { numRuns: 40 });
   },
 
-  async "a parameter that is not valid is named"(service) {
+  async "an invalid parameter is named"(service) {
     const wrong: Record<string, string> = {
       "limit=0": "limit",
       "limit=1.5": "limit",

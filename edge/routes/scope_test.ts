@@ -39,7 +39,7 @@ testOnEachStorage({
     await refused(await get(service, LIST, key), 401);
   },
 
-  async "a rotated key is valid until the overlap ends, the new key beyond"(service) {
+  async "a rotated key is valid until the overlap ends, and the new key after it too"(service) {
     const { clock } = service;
     const making_this = making();
     const old = await createKey(service.db, { ...making_this, scopes: ["read"] });
@@ -75,7 +75,7 @@ testOnFile("a request with a cached key needs no look-up", async (service) => {
 });
 
 testOnFile(
-  "when a key was last used is stored later, and the newest use stays",
+  "the last use of a key is stored later, and the newest is kept",
   async (service) => {
     const { keys } = service.service;
     const lastUse = async () => (await listKeys(service.db))[0]!.last_used_ns;

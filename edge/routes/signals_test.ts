@@ -50,14 +50,14 @@ testOnEachStorage({
     assert.equal(errors[0]?.parameter, "instance_id");
   },
 
-  async "an empty window has nothing in it"(service) {
+  async "an empty span has no metrics"(service) {
     const id = await sendAt(service, 0);
     const payload = await read(service, `instance_id=${id}&start=${START}&end=${START}`);
     assert.deepEqual(payload.metrics, []);
     assert.equal(payload.payload_ns, nsFromTs(START));
   },
 
-  async "a window counts where it ends: after start, up to end"(service) {
+  async "a window belongs to the span in which it ends: after start, up to end"(service) {
     const id = await sendAt(service, 0, 10, 20);
     const between = async (start: string, end: string) =>
       work(await read(service, `instance_id=${id}&start=${start}&end=${end}`));
@@ -67,7 +67,7 @@ testOnEachStorage({
     assert.equal(await between(`${START + 10}`, `${START + 30}`), 2);
   },
 
-  async "while an instance may report, nothing past its watermark is answered"(service) {
+  async "while an instance may report, a read ends at its watermark"(service) {
     const id = await sendAt(service, 0, 20);
     const payload = await read(service, `instance_id=${id}&start=${START}`);
     assert.equal(payload.payload_ns, nsFromTs(START + 10));
@@ -77,7 +77,7 @@ testOnEachStorage({
     assert.deepEqual(later.metrics, []);
   },
 
-  async "a profiler whose clock is ahead is read up to its watermark all the same"(service) {
+  async "an instance with a clock ahead is also read up to its watermark"(service) {
     const id = await sendAt(service, 0, 10);
     service.clock.now_ns = nsFromTs(START + 5);
     const payload = await read(service, `instance_id=${id}&start=${START}`);
@@ -85,7 +85,7 @@ testOnEachStorage({
     assert.equal(work(payload), 2);
   },
 
-  async "once the final window has come, the snapshot is as of end"(service) {
+  async "after the final window, the snapshot is as of end"(service) {
     const id = await sendAt(service, 0);
     const last = { instance_id: id, from: START + 10, to: START + 13, final: true };
     await send(service, last);
@@ -96,7 +96,7 @@ testOnEachStorage({
     assert.deepEqual(payload.errors, []);
   },
 
-  async "a final window behind a gap does not end the wait for it"(service) {
+  async "a final window after a gap does not move the watermark over the gap"(service) {
     const id = await sendAt(service, 0);
     await send(service, { instance_id: id, from: START + 20, to: START + 30, final: true });
     const waiting = await read(service, `instance_id=${id}&start=${START}`);
@@ -107,7 +107,7 @@ testOnEachStorage({
     assert.equal(work(payload), 3);
   },
 
-  async "after a day of silence all is answered, with a warning of what never arrived"(service) {
+  async "after a day of silence a read ends at end, with a warning of the gaps"(service) {
     const id = await sendAt(service, 10, 40);
     service.clock.now_ns += DAY_NS;
     const payload = await read(service, `instance_id=${id}&start=${START}`);
@@ -121,7 +121,7 @@ testOnEachStorage({
     assert.deepEqual(complete.errors, []);
   },
 
-  async "a start older than the retention gives no metrics, and says why"(service) {
+  async "a start older than the retention gives no metrics, and a warning"(service) {
     const id = await sendAt(service, 0);
     const oldest = service.clock.now_ns - 30n * DAY_NS;
     const old = await read(service, `instance_id=${id}&start=${secondsFromNs(oldest - 1n)}`);
@@ -130,7 +130,7 @@ testOnEachStorage({
     assert.equal(work(await read(service, `instance_id=${id}&start=${secondsFromNs(oldest)}`)), 1);
   },
 
-  async "metrics and top choose a part of the payload"(service) {
+  async "metrics and top select part of the payload"(service) {
     const instance_id = newInstanceId();
     const updated_ns = nsFromTs(START + 10);
     const gauge = (name: string): Series => ({
@@ -158,7 +158,7 @@ testOnEachStorage({
     });
   },
 
-  async "integers past 2^53 stay exact"(service) {
+  async "integers above 2^53 stay exact"(service) {
     const instance_id = newInstanceId();
     for (const from of [0, 10]) {
       await send(service, {
@@ -172,7 +172,7 @@ testOnEachStorage({
     assert.equal(work(payload), 18_014_398_509_481_982n);
   },
 
-  async "errors are the newest up to the snapshot instant, whatever the start"(service) {
+  async "errors are the newest up to the snapshot instant, for any start"(service) {
     const instance_id = newInstanceId();
     const entry = (second: number, i: number): ErrorEntry => ({
       level: "error",

@@ -7,7 +7,7 @@ import { CACHED_FOR_NS } from "./key_cache.ts";
 import { isKey, makeKey, prefixOf } from "./keys.ts";
 import { revokeKey } from "./projects.ts";
 
-Deno.test("a key starts with its prefix and is the key of its own hash only", () => {
+Deno.test("a key starts with its prefix and matches only its own hash", () => {
   const { key, prefix, hash } = makeKey();
   assert.match(key, /^svc_[0-9a-f]{8}_[0-9a-f]{40}$/);
   assert.equal(prefixOf(key), prefix);
@@ -23,7 +23,7 @@ Deno.test("a text that is not a key has no prefix", () => {
   }
 });
 
-Deno.test("the secret is nowhere in the database", async () => {
+Deno.test("the secret is not in the database", async () => {
   using folder = temporaryFolder();
   let key;
   {

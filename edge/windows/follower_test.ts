@@ -11,7 +11,7 @@ import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from 
 const START = NOW_TS - 1_000;
 const RUNS = 12;
 
-/** One window to come: its length in seconds, when it comes among the others, and what it holds. */
+/** A window to send: its length in seconds, its position in the order of arrival, and its values. */
 interface Planned {
   seconds: number;
   arrival: number;
@@ -29,7 +29,7 @@ const planned: fc.Arbitrary<Planned> = fc.record({
 });
 
 testOnEachStorage({
-  async "reads that start where the last one ended add up to one read of all"(service) {
+  async "consecutive reads add up to one read of the whole span"(service) {
     await fc.assert(
       fc.asyncProperty(
         fc.array(planned, { minLength: 1, maxLength: 8 }),
@@ -40,7 +40,7 @@ testOnEachStorage({
   },
 });
 
-/** How long the long test follows: a whole day takes a minute. */
+/** Time that the long test follows: a whole day takes a minute. */
 const FOLLOWED_S = Deno.env.get("SERVICE_TEST_FOLLOW_DAY") ? 86_400 : 1_800;
 const WINDOW_S = 10;
 const READ_EVERY_S = 5;
@@ -52,7 +52,7 @@ const lots: fc.Arbitrary<number[]> = fc.array(fc.nat({ max: 999 }), {
 });
 
 testOnFile(
-  "a client that reads every 5 s misses nothing of late, repeated and unordered windows",
+  "a client that reads every 5 s gets all late, repeated and unordered windows",
   (service) =>
     fc.assert(fc.asyncProperty(lots, (lots) => followAll(service, lots)), {
       numRuns: 1,
@@ -60,7 +60,7 @@ testOnFile(
     }),
 );
 
-/** Reads every 5 s what comes as the lots say, and at the end all at once. */
+/** Sends the windows, reads every 5 s, and compares the sums with one read at the end. */
 async function followAll(service: TestService, lots: number[]): Promise<void> {
   const instance_id = newInstanceId();
   const arrivals = arrivalsOf(instance_id, lots);
@@ -96,7 +96,7 @@ async function followAll(service: TestService, lots: number[]): Promise<void> {
   assert.equal(whole.get("counter"), BigInt(lots.length) * 7n);
 }
 
-/** Bodies by the second they come: some late, some twice, and all of an outage at its end, mixed. */
+/** Bodies by second of arrival: some late, some twice, and those of an outage at its end, mixed. */
 function arrivalsOf(instance_id: string, lots: number[]): Map<number, string[]> {
   const arrivals = new Map<number, string[]>();
   const outage = { from: NOW_TS + 700, to: NOW_TS + 1_300 };
@@ -190,7 +190,7 @@ function seriesOf({ counter, values, frames }: Planned, updated_ns: bigint): Ser
   ];
 }
 
-/** Adds all that accumulates in a payload. */
+/** Adds the cumulative values of a payload. */
 function add(sums: Map<string, bigint>, { metrics }: Signals): void {
   const plus = (name: string, value: number | bigint) => {
     sums.set(name, (sums.get(name) ?? 0n) + BigInt(value));

@@ -21,7 +21,7 @@ import { purge, PURGE_ROWS } from "./retention.ts";
 const START = NOW_TS - 100;
 
 testOnEachStorage({
-  async "what ended before the instant goes, what ended after stays"(service) {
+  async "windows that ended before the instant are removed, later ones stay"(service) {
     const instance_id = newInstanceId();
     for (const from of [START, START + 10, START + 20]) {
       await send(service, { instance_id, from, to: from + 10 });
@@ -32,7 +32,7 @@ testOnEachStorage({
     assert.deepEqual(payload.errors, []);
   },
 
-  async "a window that was removed is not taken again, and the chain goes on"(service) {
+  async "a removed window is not accepted again, and the chain continues"(service) {
     const instance_id = newInstanceId();
     await send(service, { instance_id, from: START, to: START + 10 });
     await send(service, { instance_id, from: START + 10, to: START + 20 });

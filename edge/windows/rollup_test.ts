@@ -56,7 +56,7 @@ testOnEachStorage({
     assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 87);
   },
 
-  async "long spans that end at once are rolled up one instance after the other"(service) {
+  async "long spans that end at the same instant are rolled up at different times"(service) {
     const made = await Promise.all(Array.from({ length: 4 }, async () => {
       const instance_id = newInstanceId();
       for (let to = 60;; to += 60) {
@@ -69,7 +69,7 @@ testOnEachStorage({
     assert(new Set(made).size > 1, made.join());
   },
 
-  async "a late window removes the roll-ups that lack it, and the maintenance makes them anew"(
+  async "a late window removes the roll-ups that lack it, and the maintenance makes them again"(
     service,
   ) {
     const instance_id = await sendMinutes(service, { minutes: 11, skip: [100] });
@@ -84,7 +84,7 @@ testOnEachStorage({
     assert.deepEqual(await levels(service, instance_id), { 0: 33, 60: 11, 600: 1 });
   },
 
-  async "a roll-up that lacks a window that came meanwhile is not stored"(service) {
+  async "a roll-up without a window that arrived meanwhile is not stored"(service) {
     const instance_id = await sendMinutes(service, { minutes: 2, skip: [20] });
     const { rows: [row] } = await service.db.query({
       sql: "SELECT id, project FROM instances WHERE instance_id = ?",
@@ -110,7 +110,7 @@ testOnEachStorage({
     assert.equal(made, false);
   },
 
-  async "what is downsampled is read whole, cut where it can be, and says where"(service) {
+  async "a downsampled span is read completely, cut at whole roll-ups, with a warning"(service) {
     const instance_id = await sendMinutes(service, { minutes: 20 });
     service.clock.now_ns += 3n * DAY_NS;
     await maintainAll(service);
@@ -131,7 +131,7 @@ testOnEachStorage({
     assert.equal((again as { stored: boolean }).stored, false);
   },
 
-  async "a gap that was summed up is refused to be filled, and the chain goes on behind it"(
+  async "a window for a gap in a roll-up is refused, and the chain continues after it"(
     service,
   ) {
     const instance_id = await sendMinutes(service, { minutes: 3, skip: [20] });

@@ -25,7 +25,7 @@ const COMMANDS = 40;
 const RAW_NS = 2n * DAY_NS;
 const RETENTION_DAYS = 30;
 
-/** What was sent and taken: all there is to know. */
+/** The model: the accepted windows, and the time. */
 interface Model {
   uploads: Upload[];
   stored: Set<number>;
@@ -34,7 +34,7 @@ interface Model {
   received_ns: bigint;
 }
 
-/** The storage, by its public face. */
+/** The storage, through its public functions. */
 interface Real {
   service: TestService;
   instance_id: string;
@@ -42,7 +42,7 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-/** Sends a window: a new one, late or not, or one again. */
+/** Sends a window: a new one, a late one or a repeated one. */
 class Send implements Command {
   constructor(readonly at: number, readonly isOther: boolean) {}
   check = () => true;
@@ -71,7 +71,7 @@ class Send implements Command {
   }
 }
 
-/** Lets time pass; sometimes until after what windows are kept for. */
+/** Lets time pass; sometimes longer than the retention. */
 class Wait implements Command {
   constructor(readonly hours: number) {}
   check = () => true;
@@ -80,7 +80,7 @@ class Wait implements Command {
     const ends = [...model.stored].map((at) => model.uploads[at]!.window.to_ns);
     const last_ns = ends.reduce((a, b) => a > b ? a : b, nsFromTs(START));
     const until_ns = service.clock.now_ns + BigInt(this.hours * 3_600) * SECOND_NS;
-    // The instance is not forgotten altogether.
+    // The instance itself is not deleted.
     if (until_ns < last_ns + BigInt(RETENTION_DAYS - 1) * DAY_NS) service.clock.now_ns = until_ns;
     return Promise.resolve();
   }
@@ -99,7 +99,7 @@ class Maintain implements Command {
   }
 }
 
-/** Reads a span whose ends are kept exactly. */
+/** Reads a span with ends at which stored windows can be cut. */
 class Read implements Command {
   constructor(readonly from: number, readonly to: number) {}
   check = (model: Model) => model.stored.size > 0;
@@ -117,7 +117,7 @@ class Read implements Command {
   }
 }
 
-/** Reads a span at once and in two parts, wherever its ends are. */
+/** Reads a span with any ends, at once and in two parts. */
 class ReadInParts implements Command {
   constructor(readonly at: number[]) {}
   check = (model: Model) => model.stored.size > 0;
@@ -132,18 +132,18 @@ class ReadInParts implements Command {
   }
 }
 
-/** Whether a read that starts there has metrics. */
+/** Whether a read with this start has metrics. */
 function isRetained(start_ns: bigint, now_ns: bigint): boolean {
   return start_ns >= retainedFrom(now_ns, RETENTION_DAYS);
 }
 
-/** Any instant around the plan: mostly where windows end. */
+/** An instant near the windows, in most cases the end of one. */
 function instantOf({ uploads }: Model, at: number): bigint {
   const { to_ns } = uploads[at % uploads.length]!.window;
   return to_ns + BigInt(at % 5 - 2) * SECOND_NS * 7n;
 }
 
-/** The instant, or one at which what is old may be cut. */
+/** The instant, or a near one at which old roll-ups can be cut. */
 function kept(at_ns: bigint, now_ns: bigint): bigint {
   const step_ns = 600n * SECOND_NS;
   return now_ns - at_ns < RAW_NS ? at_ns : at_ns / step_ns * step_ns;
@@ -234,7 +234,7 @@ const commands = fc.commands<Model, Real, false>([
 ] as fc.Arbitrary<Command>[], { maxCommands: COMMANDS, size: "max" });
 
 testOnEachStorage({
-  async "what is read is what was taken, whatever was rolled up or removed"(service) {
+  async "reads equal the accepted windows, after any roll-up and removal"(service) {
     const numRuns = RUNS[await isFile(service) ? "file" : "server"];
     await fc.assert(
       fc.asyncProperty(plans, fc.nat({ max: 40 }), commands, async (plan, first, sent) => {
