@@ -96,9 +96,9 @@ Deno.test("an error stays short, however long the value is", () => {
 });
 
 Deno.test("characters are code points", () => {
-  const one = text({ min: 2, max: 2 });
-  for (const two of ["ab", "😀😀", "a\ud800"]) assert.equal(one.check(two), two);
-  for (const other of ["a", "😀", "😀😀😀", ""]) assert.throws(() => one.check(other), ShapeError);
+  const pair = text({ min: 2, max: 2 });
+  for (const two of ["ab", "😀😀", "a\ud800"]) assert.equal(pair.check(two), two);
+  for (const other of ["a", "😀", "😀😀😀", ""]) assert.throws(() => pair.check(other), ShapeError);
 });
 
 Deno.test("a quantity keeps every digit of an integer", () => {

@@ -29,10 +29,10 @@ if (import.meta.main) {
 }
 
 async function demo(hosted: Hosted, directory: string): Promise<void> {
-  say("Hosted API", `${hosted.url}, on an embedded libSQL file`);
+  printLine("Hosted API", `${hosted.url}, on an embedded libSQL file`);
   await using run = startRun(["python3", WORKLOAD], { directory, env: uploadTo(hosted) });
   const url = await run.url;
-  say("Profiler", `service-run -- python3 examples/workload.py, pid ${run.process.pid}`);
+  printLine("Profiler", `service-run -- python3 examples/workload.py, pid ${run.process.pid}`);
 
   for (const seconds of [4n, 10n]) {
     const local = await until(async () => {
@@ -70,8 +70,8 @@ async function demo(hosted: Hosted, directory: string): Promise<void> {
   const lastLocal = `${directory}/service/${instance!.instance_id}.json`;
   const last = signals.check(decode(await Deno.readTextFile(lastLocal)));
   const compared = compareCounters(last, complete);
-  say("Local and hosted", `${compared} counters, all equal to the last digit`);
-  say("Follow it from here", `start=${secondsFromNs(complete.payload_ns)}`);
+  printLine("Local and hosted", `${compared} counters, all equal to the last digit`);
+  printLine("Follow it from here", `start=${secondsFromNs(complete.payload_ns)}`);
 }
 
 /** Asserts that every counter of the last local payload has the same total in the hosted one. */
@@ -151,7 +151,7 @@ function curl(url: string): string {
   return `curl -H "X-API-Key: $SERVICE_API_KEY" "${url}"`;
 }
 
-function say(what: string, text: string): void {
+function printLine(what: string, text: string): void {
   console.log(`\n${what}: ${text}`);
 }
 

@@ -127,7 +127,7 @@ function childrenOf(pid: number): number[] {
 function collect(stream: ReadableStream<Uint8Array>): Written {
   let text = "";
   const waiting: { pattern: RegExp; resolve: (found: string) => void }[] = [];
-  const look = () => {
+  const search = () => {
     for (const { pattern, resolve } of waiting) {
       const found = pattern.exec(text)?.[1];
       if (found) resolve(found);
@@ -136,7 +136,7 @@ function collect(stream: ReadableStream<Uint8Array>): Written {
   const all = (async () => {
     for await (const part of stream.pipeThrough(new TextDecoderStream())) {
       text += part;
-      look();
+      search();
     }
     return text;
   })();
@@ -145,7 +145,7 @@ function collect(stream: ReadableStream<Uint8Array>): Written {
     all,
     async match(pattern) {
       const found = new Promise<string>((resolve) => waiting.push({ pattern, resolve }));
-      look();
+      search();
       return await Promise.race([
         found,
         all.then((text) => {

@@ -72,7 +72,7 @@ export function readBucketColumn(
   let index = 0;
   for (let i = 0; i < indexes.length; i++) indexes[i] = index += input.step();
   const bins: Bins = new Map();
-  for (const one of indexes) bins.set(one, input.natural());
+  for (const index of indexes) bins.set(index, input.natural());
   return { bins };
 }
 

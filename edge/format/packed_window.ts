@@ -129,15 +129,15 @@ function writeWindow(
   dictionary: Dictionary,
 ): Identities {
   const indexes = new Indexes(dictionary);
-  const items = writeIndexes(out, series, (key, one) => indexes.indexOfSeries(key, one));
+  const items = writeIndexes(out, series, (key, entry) => indexes.indexOfSeries(key, entry));
   for (const { updated_ns } of items) {
     out.value(updated_ns === to_ns ? 0 : numberOrBigint(to_ns - updated_ns));
   }
   for (const { type, columns } of KINDS) {
-    const ofKind = items.filter((one) => one.type === type);
-    for (const column of columns) for (const one of ofKind) column.write(out, one, indexes);
+    const ofKind = items.filter((entry) => entry.type === type);
+    for (const column of columns) for (const entry of ofKind) column.write(out, entry, indexes);
   }
-  const seen = writeIndexes(out, resources, (key, one) => indexes.indexOfResource(key, one));
+  const seen = writeIndexes(out, resources, (key, entry) => indexes.indexOfResource(key, entry));
   for (const { last_seen_ts } of seen) out.value(tsFromNs(to_ns) - last_seen_ts);
   return indexes.missing;
 }

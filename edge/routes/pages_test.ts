@@ -50,17 +50,17 @@ testOnEachStorage({
 
   async "a tag filter selects instances, also by tags that the service adds"(service) {
     const start = NOW_TS - 100;
-    const one = await sendOne(service, start, { run: "a:b", user: "x" });
+    const first = await sendOne(service, start, { run: "a:b", user: "x" });
     const two = await sendOne(service, start + 1, { run: "a:b", user: "y", "api_key.name": "no" });
     const list = async (tags: string) =>
       (await page(service, `/api/v1/instances?tags=${encodeURIComponent(tags)}`)).ids;
-    assert.deepEqual(await list("run:a:b"), [two, one]);
-    assert.deepEqual(await list("run:a:b;user:x"), [one]);
+    assert.deepEqual(await list("run:a:b"), [two, first]);
+    assert.deepEqual(await list("run:a:b;user:x"), [first]);
     assert.deepEqual(await list("run:a%3Ab;user:y;"), [two]);
-    assert.deepEqual(await list(""), [two, one]);
+    assert.deepEqual(await list(""), [two, first]);
     assert.deepEqual(await list("run:"), []);
     assert.deepEqual(await list(`instance.id:${two}`), [two]);
-    assert.deepEqual(await list("api_key.name:laptop"), [two, one]);
+    assert.deepEqual(await list("api_key.name:laptop"), [two, first]);
     assert.deepEqual(await list("api_key.name:no"), []);
     assert.deepEqual(await list("project.name:no"), []);
     const many = Array.from({ length: 5_000 }, (_, i) => `k${i}:v`).join(";");

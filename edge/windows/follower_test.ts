@@ -90,10 +90,10 @@ async function followAll(service: TestService, lots: number[]): Promise<void> {
     add(sums, payload);
     next_ns = payload.payload_ns;
   }
-  const whole = new Map<string, bigint>();
-  add(whole, await read(service, `instance_id=${instance_id}&start=${base}`));
-  assert.deepEqual([...sums].sort(), [...whole].sort());
-  assert.equal(whole.get("counter"), BigInt(lots.length) * 7n);
+  const expected = new Map<string, bigint>();
+  add(expected, await read(service, `instance_id=${instance_id}&start=${base}`));
+  assert.deepEqual([...sums].sort(), [...expected].sort());
+  assert.equal(expected.get("counter"), BigInt(lots.length) * 7n);
 }
 
 /** Bodies by second of arrival: some late, some twice, and those of an outage at its end, mixed. */
@@ -144,11 +144,11 @@ async function follow(service: TestService, plan: Planned[]): Promise<void> {
     await readOn();
   }
   await readOn();
-  const whole = new Map<string, bigint>();
-  add(whole, await read(service, `instance_id=${instance_id}&start=${START}`));
-  assert.deepEqual([...sums].sort(), [...whole].sort());
+  const expected = new Map<string, bigint>();
+  add(expected, await read(service, `instance_id=${instance_id}&start=${START}`));
+  assert.deepEqual([...sums].sort(), [...expected].sort());
   const sent = plan.reduce((total, { counter }) => total + BigInt(counter), 0n);
-  assert.equal(whole.get("counter"), sent);
+  assert.equal(expected.get("counter"), sent);
 }
 
 function inOrderOfArrival(instance_id: string, plan: Planned[]): string[] {

@@ -111,6 +111,8 @@ const INSERT_MINUTE = `INSERT INTO windows
 
 function weightOf({ merged }: OpenMinute): number {
   let weight = merged.series.size;
-  for (const one of merged.series.values()) if (one.type === "profile") weight += one.frames.size;
+  for (const series of merged.series.values()) {
+    if (series.type === "profile") weight += series.frames.size;
+  }
   return weight;
 }

@@ -57,7 +57,7 @@ testOnEachStorage({
   },
 
   async "long spans that end at the same instant are rolled up at different times"(service) {
-    const made = await Promise.all(Array.from({ length: 4 }, async () => {
+    const results = await Promise.all(Array.from({ length: 4 }, async () => {
       const instance_id = newInstanceId();
       for (let to = 60;; to += 60) {
         const times = { start: START, from: START + to - 60, to: START + to };
@@ -65,8 +65,8 @@ testOnEachStorage({
         if ((await levels(service, instance_id))[600]) return to;
       }
     }));
-    assert(made.every((at) => at >= 600 && at <= 1_200), made.join());
-    assert(new Set(made).size > 1, made.join());
+    assert(results.every((at) => at >= 600 && at <= 1_200), results.join());
+    assert(new Set(results).size > 1, results.join());
   },
 
   async "a late window removes the roll-ups that lack it, and the maintenance makes them again"(
@@ -98,7 +98,7 @@ testOnEachStorage({
       assert.equal((await post(service, encodeUpload(late))).status, 200);
       return result;
     };
-    const made = await rollUp(service.db, {
+    const results = await rollUp(service.db, {
       dictionaries: service.service.memory.dictionaries,
       name: { project: row!.project as bigint, instance_id },
       instance: row!.id as bigint,
@@ -107,7 +107,7 @@ testOnEachStorage({
       max_pieces: 100,
       received_ns: 0n,
     });
-    assert.equal(made, false);
+    assert.equal(results, false);
   },
 
   async "a downsampled span is read completely, cut at whole roll-ups, with a warning"(service) {

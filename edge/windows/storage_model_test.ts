@@ -125,10 +125,10 @@ class ReadInParts implements Command {
   async run(model: Model, real: Real): Promise<void> {
     const [a, b, c] = this.at.map((at) => instantOf(model, at)).sort((x, y) => x < y ? -1 : 1);
     if (!isRetained(a!, real.service.clock.now_ns)) return;
-    const whole = work((await readSpan(real, a!, c!)).metrics);
+    const total = work((await readSpan(real, a!, c!)).metrics);
     const first = await readSpan(real, a!, b!);
     const second = await readSpan(real, first.payload_ns, c!);
-    assert.equal(work(first.metrics) + work(second.metrics), whole);
+    assert.equal(work(first.metrics) + work(second.metrics), total);
   }
 }
 

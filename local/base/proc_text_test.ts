@@ -54,12 +54,12 @@ Deno.test("a stat is read, whatever the program's name", () => {
 });
 
 Deno.test("a stat that is cut short, or another text, is null", () => {
-  const whole = `42 (a) ${AFTER_COMM}`;
-  const start_ticks_end = whole.indexOf("111785");
+  const complete = `42 (a) ${AFTER_COMM}`;
+  const start_ticks_end = complete.indexOf("111785");
   for (let length = 0; length < start_ticks_end; length++) {
-    assert.equal(parseStat(whole.slice(0, length)), null);
+    assert.equal(parseStat(complete.slice(0, length)), null);
   }
-  for (const text of ["", ")(", "x (a) " + AFTER_COMM, whole.replace("250", "2.5")]) {
+  for (const text of ["", ")(", "x (a) " + AFTER_COMM, complete.replace("250", "2.5")]) {
     assert.equal(parseStat(text), null);
   }
 });

@@ -6,15 +6,15 @@ import { targets } from "./targets.ts";
 const ENGINE = { url: "http://127.0.0.1:8080/metrics", key: { variable: "KEY" } };
 
 Deno.test("the engine's key goes to the engine alone", () => {
-  const one = (metricsUrl?: string) => targets({ metricsUrl }, ENGINE);
-  assert.deepEqual(one(), [{ ...ENGINE, own: true }]);
-  assert.deepEqual(one("http://127.0.0.1:8080/v/metrics"), [
+  const targetsOf = (metricsUrl?: string) => targets({ metricsUrl }, ENGINE);
+  assert.deepEqual(targetsOf(), [{ ...ENGINE, own: true }]);
+  assert.deepEqual(targetsOf("http://127.0.0.1:8080/v/metrics"), [
     { ...ENGINE, url: "http://127.0.0.1:8080/v/metrics", own: true },
   ]);
-  assert.deepEqual(one("http://127.0.0.1:9/metrics"), [
+  assert.deepEqual(targetsOf("http://127.0.0.1:9/metrics"), [
     { url: "http://127.0.0.1:9/metrics", own: true },
   ]);
-  assert.deepEqual(one("http://10.0.0.7:8080/metrics"), [
+  assert.deepEqual(targetsOf("http://10.0.0.7:8080/metrics"), [
     { url: "http://10.0.0.7:8080/metrics", own: false },
   ]);
 });

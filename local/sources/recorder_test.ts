@@ -93,7 +93,7 @@ Deno.test("whatever is recorded twice in a tick merges as two windows do", () =>
   const apart = new Recorder(0n, () => now_ns);
   const windows = [3, 5].map((n) => {
     now_ns += 2_000_000_000n;
-    for (const one of record) for (const recorder of [together, apart]) one(recorder, n);
+    for (const action of record) for (const recorder of [together, apart]) action(recorder, n);
     return apart.cut(now_ns);
   });
   assert.deepEqual(together.cut(now_ns), mergeAll(windows));

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { instanceTags } from "./instance_tags.ts";
 
-const place = { id: "0123456789ab", env: {}, hostname: "box", pid: 42 };
+const run = { id: "0123456789ab", env: {}, hostname: "box", pid: 42 };
 const ID = "4f".repeat(32);
 
 Deno.test("an instance is tagged with its id, host and process", () => {
-  assert.deepEqual(instanceTags(place), {
+  assert.deepEqual(instanceTags(run), {
     "instance.id": "0123456789ab",
     "host.name": "box",
     "process.pid": "42",
@@ -16,7 +16,7 @@ Deno.test("an instance is tagged with its id, host and process", () => {
 
 Deno.test("an instance has tags from the variables of job launchers that are not empty", () => {
   const env = { RANK: "3", LOCAL_RANK: "1", WORLD_SIZE: "8", SLURM_JOB_ID: "77", POD_UID: "" };
-  const tags = instanceTags({ ...place, env: { ...env, PATH: "/bin" }, containerId: ID });
+  const tags = instanceTags({ ...run, env: { ...env, PATH: "/bin" }, containerId: ID });
   assert.equal(tags["process.rank"], "3");
   assert.equal(tags["process.local_rank"], "1");
   assert.equal(tags["process.world_size"], "8");
@@ -35,7 +35,7 @@ Deno.test("tags of flags win over those of the environment, these over those of 
     SERVICE_TAG_: "no name",
   };
   assert.deepEqual(
-    instanceTags({ ...place, env, tags: { team: "given", "instance.id": "given" } }),
+    instanceTags({ ...run, env, tags: { team: "given", "instance.id": "given" } }),
     {
       "instance.id": "0123456789ab",
       "host.name": "env",
@@ -48,8 +48,8 @@ Deno.test("tags of flags win over those of the environment, these over those of 
 
 Deno.test("an instance never has more tags than an upload may carry", () => {
   const env = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`SERVICE_TAG_T${i}`, "x"]));
-  const tags = instanceTags({ ...place, env, tags: { given: "kept" } });
+  const tags = instanceTags({ ...run, env, tags: { given: "kept" } });
   assert.equal(Object.keys(tags).length, 64);
-  assert.equal(tags["instance.id"], place.id);
+  assert.equal(tags["instance.id"], run.id);
   assert.equal(tags.given, "kept");
 });

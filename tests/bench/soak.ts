@@ -108,8 +108,8 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
       total += totalOf(payload);
       next = Number(payload.payload_ns / 1_000_000_000n);
     }
-    const whole = await read(id, start, next);
-    if ((whole ? totalOf(whole) : 0n) !== total) {
+    const all = await read(id, start, next);
+    if ((all ? totalOf(all) : 0n) !== total) {
       reads.fail("the parts do not add up to the whole");
     }
   }

@@ -174,11 +174,11 @@ async function signatures(
 }
 
 test("graphs with one structure have one signature, in every process and however created", async () => {
-  const one = await signatures("graphs", { toolkit: "13.0" });
-  assert.deepEqual(await signatures("graphs", { toolkit: "12.4" }), one);
+  const first = await signatures("graphs", { toolkit: "13.0" });
+  assert.deepEqual(await signatures("graphs", { toolkit: "12.4" }), first);
   const env = { FAKE_GRAPH_ID: "template" };
-  assert.deepEqual(await signatures("graphs", { toolkit: "11.8", env }), one);
-  assert.deepEqual(await signatures("graphs", { toolkit: "12.1", env }), one);
+  assert.deepEqual(await signatures("graphs", { toolkit: "11.8", env }), first);
+  assert.deepEqual(await signatures("graphs", { toolkit: "12.1", env }), first);
 });
 
 test("records may have the id of the instantiated template", async () => {
@@ -351,13 +351,15 @@ test("a tool that CUDA_INJECTION64_PATH names is called, and the payload names i
 test("a file in CUDA_INJECTION64_PATH that cannot be loaded is not a tool", async () => {
   await using garbage = await temporaryFile();
   await Deno.writeTextFile(garbage.path, "\x7fELF\x01garbage");
-  const said = ({ resources }: Signals) =>
+  const attributesOf = ({ resources }: Signals) =>
     resources.map(({ attributes }) => attributes["profiler.capture"] ?? "").join();
   for (const path of [garbage.path, "/none/libtool.so"]) {
     await exact("live", {
       env: { CUDA_INJECTION64_PATH: path },
       async during({ run, openGate }) {
-        await until(async () => said(await readLocal(run)).includes(`${path}, which is no tool`));
+        await until(async () =>
+          attributesOf(await readLocal(run)).includes(`${path}, which is no tool`)
+        );
         await openGate();
       },
     });

@@ -34,12 +34,12 @@ async function errorsOf(command: string[]): Promise<{ code: number; errors: Erro
 Deno.test("warnings and errors of the workload are in the payload, up to its last line", async () => {
   const { code, errors } = await errorsOf(["python3", "-c", SCRIPT]);
   assert.equal(code, 1);
-  const told = errors.map(({ level, message }) => `${level}: ${message}`);
-  assert.deepEqual(told.slice(0, 2), [
+  const reported = errors.map(({ level, message }) => `${level}: ${message}`);
+  assert.deepEqual(reported.slice(0, 2), [
     "error: a step failed with api_key=[redacted]",
     "warning: slow batch 0",
   ]);
-  assert(told.includes("error: RuntimeError: the end"), told.join("\\n"));
+  assert(reported.includes("error: RuntimeError: the end"), reported.join("\\n"));
   assert.match(errors[0]!.exception, /ZeroDivisionError: division by zero$/);
   assert.equal(errors[0]!.tags?.["stream"], "stderr");
   const last = errors.at(-1)!;

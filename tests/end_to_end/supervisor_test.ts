@@ -9,8 +9,8 @@ import { startRun, until, watcherOf } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
 test("a gigabyte passes a pipe unchanged", async () => {
-  const made = "head -c 1G /dev/zero | openssl enc -aes-128-ctr -K 0 -iv 0 2> /dev/null";
-  const { stdout } = await shell(`${made} | md5sum; ${made} | $S cat | md5sum`);
+  const generator = "head -c 1G /dev/zero | openssl enc -aes-128-ctr -K 0 -iv 0 2> /dev/null";
+  const { stdout } = await shell(`${generator} | md5sum; ${generator} | $S cat | md5sum`);
   const [plain, passed] = stdout.trim().split("\n");
   assert.equal(passed, plain);
 });

@@ -88,8 +88,8 @@ Deno.test("a run is read back exactly, in one span and in windows, after a kill 
   assert.equal(status.code, 0, stderr);
   await follow();
 
-  const whole = await readHosted(hosted, id, String(instance!.first_seen_ts));
-  const expected = totals(whole);
+  const complete = await readHosted(hosted, id, String(instance!.first_seen_ts));
+  const expected = totals(complete);
   const sums = new Map<string, Quantity>();
   for (const part of parts) {
     for (const [key, value] of totals(part)) {

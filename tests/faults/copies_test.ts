@@ -51,11 +51,11 @@ Deno.test("a copy of a file in use has all windows acknowledged before, and acce
     ledger,
     api,
     async copied() {
-      const place = `${folder.path}/copy`;
+      const path = `${folder.path}/copy`;
       // SQLite makes the copy: files copied one after the other may not match.
       await using databases = await openDatabases({ url: folder.url });
-      await databases.control.query({ sql: "VACUUM INTO ?", args: [place] });
-      return await startProcess(`file:${place}`);
+      await databases.control.query({ sql: "VACUUM INTO ?", args: [path] });
+      return await startProcess(`file:${path}`);
     },
   });
 });

@@ -73,8 +73,8 @@ test("a segment changed in any way is refused, or reports no more than was writt
   await using directory = await temporaryDirectory();
   const path = await deadSegment(directory.path);
   assert.equal(report(path), WRITTEN);
-  const whole = Deno.readFileSync(path);
-  const header = new DataView(whole.buffer);
+  const bytes = Deno.readFileSync(path);
+  const header = new DataView(bytes.buffer);
   const used = header.getUint32(76, true);
   const places = [
     { at: 0, bytes: 120 },
@@ -105,7 +105,7 @@ test("a segment changed in any way is refused, or reports no more than was writt
       } catch (error) {
         if (!(error instanceof SegmentRefusal)) throw error;
       } finally {
-        for (const { at } of changes) write(at, whole.subarray(at, at + 4));
+        for (const { at } of changes) write(at, bytes.subarray(at, at + 4));
       }
     }),
     { numRuns: 10_000, interruptAfterTimeLimit: 5_000 },
@@ -117,18 +117,18 @@ test(
   "a corrupt, cut, foreign or future segment is counted, and named once with the reason",
   async (t) => {
     await using directory = await temporaryDirectory();
-    const whole = Deno.readFileSync(await deadSegment(directory.path));
-    const future = whole.slice();
+    const bytes = Deno.readFileSync(await deadSegment(directory.path));
+    const future = bytes.slice();
     future[8] = 2;
     const cases: [string, RegExp, (path: string) => void][] = [
-      ["cut short", /the file has 5000/, (path) => Deno.writeFileSync(path, whole.slice(0, 5000))],
+      ["cut short", /the file has 5000/, (path) => Deno.writeFileSync(path, bytes.slice(0, 5000))],
       [
         "cut in the header",
         /was cut short/,
-        (path) => Deno.writeFileSync(path, whole.slice(0, 50)),
+        (path) => Deno.writeFileSync(path, bytes.slice(0, 50)),
       ],
       ["of a future version", /version is 2, not 1/, (path) => Deno.writeFileSync(path, future)],
-      ["no segment", /no segment/, (path) => Deno.writeFileSync(path, whole.map(() => 1))],
+      ["no segment", /no segment/, (path) => Deno.writeFileSync(path, bytes.map(() => 1))],
       ["a directory", /not a plain file/, (path) => Deno.mkdirSync(path)],
       ["a link", /not a plain file/, (path) => Deno.symlinkSync("/etc/passwd", path)],
     ];

@@ -124,10 +124,14 @@ function write(proc: string, files: Record<string, string>): void {
 /** Values and increases of the sources' own series. */
 function values({ series }: Window): Record<string, number> {
   const all: Record<string, number> = {};
-  for (const one of series.values()) {
-    if (one.name.startsWith("profiler_")) continue;
-    const value = one.type === "gauge" ? one.value : one.type === "counter" ? one.total : NaN;
-    all[`${one.name} ${JSON.stringify(Object.entries(one.tags).sort())}`] =
+  for (const entry of series.values()) {
+    if (entry.name.startsWith("profiler_")) continue;
+    const value = entry.type === "gauge"
+      ? entry.value
+      : entry.type === "counter"
+      ? entry.total
+      : NaN;
+    all[`${entry.name} ${JSON.stringify(Object.entries(entry.tags).sort())}`] =
       typeof value === "bigint" ? Number(value) : rounded(value);
   }
   return all;

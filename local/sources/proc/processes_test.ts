@@ -272,10 +272,10 @@ function pidsOf({ series }: Window): Set<string> {
 }
 
 function valueOf({ series }: Window, name: string, pid: string): number | undefined {
-  for (const one of series.values()) {
-    if (one.name !== name || one.tags["process.pid"] !== pid) continue;
-    if (one.type === "gauge") return Number(one.value);
-    if (one.type === "counter") return rounded(one.total);
+  for (const entry of series.values()) {
+    if (entry.name !== name || entry.tags["process.pid"] !== pid) continue;
+    if (entry.type === "gauge") return Number(entry.value);
+    if (entry.type === "counter") return rounded(entry.total);
   }
 }
 

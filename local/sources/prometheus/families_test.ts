@@ -43,8 +43,8 @@ function target(first: FirstReading = "increase") {
 }
 
 Deno.test("each type becomes what the interface has for it", async () => {
-  const one = target();
-  await one.shows(`# TYPE c counter
+  const families = target();
+  await families.shows(`# TYPE c counter
 c_total{a="b",none=""} 3
 # TYPE g gauge
 g 1.5
@@ -72,7 +72,7 @@ gh_gcount 5
 gh_gsum 8
 # EOF
 `);
-  assert.deepEqual(one.metrics, {
+  assert.deepEqual(families.metrics, {
     "c_total a=b": { total: 3 },
     "g": { value: 1.5 },
     "i_info version=1": { value: 1 },
@@ -86,7 +86,7 @@ gh_gsum 8
     "gh_gcount": { value: 5 },
     "gh_gsum": { value: 8 },
   });
-  assert.equal(one.refused, 0);
+  assert.equal(families.refused, 0);
 });
 
 function histogram(one: number, two: number, all: number, sum: number): string {
@@ -95,13 +95,13 @@ function histogram(one: number, two: number, all: number, sum: number): string {
 }
 
 Deno.test("a restart adds to what was: no total ever falls", async () => {
-  const one = target();
+  const families = target();
   let before = 0;
   for (const [counted, expected] of [[5, 5], [9, 9], [2, 11], [2, 11], [0, 11], [4, 15]] as const) {
-    await one.shows(
+    await families.shows(
       `# TYPE c counter\nc ${counted}\n${histogram(0, counted, counted, counted * 1.5)}`,
     );
-    const { c, h } = one.metrics;
+    const { c, h } = families.metrics;
     assert.deepEqual(c, { total: expected });
     assert("count" in h! && h.count === expected && h.sum === expected * 1.5);
     assert(expected >= before);
@@ -110,41 +110,41 @@ Deno.test("a restart adds to what was: no total ever falls", async () => {
 });
 
 Deno.test("a histogram one of whose buckets falls has restarted as a whole", async () => {
-  const one = target();
-  await one.shows(histogram(5, 5, 5, 5));
-  await one.shows(histogram(0, 6, 6, 12));
-  const { h } = one.metrics;
+  const families = target();
+  await families.shows(histogram(5, 5, 5, 5));
+  await families.shows(histogram(0, 6, 6, 12));
+  const { h } = families.metrics;
   assert("count" in h! && h.count === 11 && h.sum === 17);
 });
 
 Deno.test("a change of the buckets keeps the bounds that both have, and every count", async () => {
-  const one = target();
-  await one.shows(histogram(1, 2, 3, 6));
-  await one.shows(histogram(2, 3, 5, 11).replace('h_bucket{le="1"}', 'h_bucket{le="1.5"}'));
-  const { h } = one.metrics;
+  const families = target();
+  await families.shows(histogram(1, 2, 3, 6));
+  await families.shows(histogram(2, 3, 5, 11).replace('h_bucket{le="1"}', 'h_bucket{le="1.5"}'));
+  const { h } = families.metrics;
   assert("count" in h! && h.count === 5 && h.sum === 11);
 });
 
 Deno.test("a target that was there before counts from its first scrape, what is new in it from zero", async () => {
-  const one = target("base");
-  await one.shows("# TYPE c counter\nc 100\n");
-  await one.shows('# TYPE c counter\nc 103\n# TYPE d counter\nd{a="new"} 2\n');
-  assert.deepEqual(one.metrics, { c: { total: 3 }, "d a=new": { total: 2 } });
+  const families = target("base");
+  await families.shows("# TYPE c counter\nc 100\n");
+  await families.shows('# TYPE c counter\nc 103\n# TYPE d counter\nd{a="new"} 2\n');
+  assert.deepEqual(families.metrics, { c: { total: 3 }, "d a=new": { total: 2 } });
 });
 
 Deno.test("after a page that was cut, what appears is not taken for new", async () => {
-  const one = target("base");
-  await one.shows("# TYPE c counter\nc 100\n# TYPE d counter\nd ");
-  await one.shows("# TYPE c counter\nc 103\n# TYPE d counter\nd 50\n");
-  assert.deepEqual(one.metrics, { c: { total: 3 }, d: { total: 0 } });
+  const families = target("base");
+  await families.shows("# TYPE c counter\nc 100\n# TYPE d counter\nd ");
+  await families.shows("# TYPE c counter\nc 103\n# TYPE d counter\nd 50\n");
+  assert.deepEqual(families.metrics, { c: { total: 3 }, d: { total: 0 } });
 });
 
 for (const [started, total] of [[START_SECONDS - 60, 0], [START_SECONDS + 1, 7]]) {
   Deno.test(`what a target says of its start decides: at ${started} s of ${START_SECONDS}`, async () => {
     for (const first of ["increase", "base"] as const) {
-      const one = target(first);
-      await one.shows(`process_start_time_seconds ${started}\n# TYPE c counter\nc 7\n`);
-      assert.deepEqual(one.metrics.c, { total });
+      const families = target(first);
+      await families.shows(`process_start_time_seconds ${started}\n# TYPE c counter\nc 7\n`);
+      assert.deepEqual(families.metrics.c, { total });
       const other = target(first);
       await other.shows(`# TYPE c counter\nc_total 7\nc_created ${started}\n# EOF\n`);
       assert.deepEqual(other.metrics, { c_total: { total } });
@@ -153,14 +153,14 @@ for (const [started, total] of [[START_SECONDS - 60, 0], [START_SECONDS + 1, 7]]
 }
 
 Deno.test("what is not finite is not published, and spoils nothing later", async () => {
-  const one = target();
-  await one.shows(
+  const families = target();
+  await families.shows(
     `# TYPE c counter\nc NaN\nd NaN\ne -Inf\n${histogram(1, 2, 3, NaN)}# TYPE f counter\nf +Inf\n`,
   );
-  assert.deepEqual(one.metrics, {});
-  await one.shows(`# TYPE c counter\nc 4\n${histogram(1, 2, 3, 6)}`);
-  assert.deepEqual(Object.keys(one.metrics), ["c", "h"]);
-  assert.deepEqual(one.metrics.c, { total: 4 });
+  assert.deepEqual(families.metrics, {});
+  await families.shows(`# TYPE c counter\nc 4\n${histogram(1, 2, 3, 6)}`);
+  assert.deepEqual(Object.keys(families.metrics), ["c", "h"]);
+  assert.deepEqual(families.metrics.c, { total: 4 });
 });
 
 const REFUSED: [string, string][] = [
@@ -173,15 +173,17 @@ const REFUSED: [string, string][] = [
 ];
 for (const [what, page] of REFUSED) {
   Deno.test(`${what} is refused and counted`, async () => {
-    const one = target();
-    await one.shows(page);
-    assert.deepEqual(one.metrics, {});
-    assert.equal(one.refused, 1);
+    const families = target();
+    await families.shows(page);
+    assert.deepEqual(families.metrics, {});
+    assert.equal(families.refused, 1);
   });
 }
 
 Deno.test("a name of our own is kept apart", async () => {
-  const one = target();
-  await one.shows("# TYPE process_threads gauge\nprocess_threads 3\n");
-  assert.deepEqual(one.metrics, { "process_threads metrics.url=http://x/metrics": { value: 3 } });
+  const families = target();
+  await families.shows("# TYPE process_threads gauge\nprocess_threads 3\n");
+  assert.deepEqual(families.metrics, {
+    "process_threads metrics.url=http://x/metrics": { value: 3 },
+  });
 });

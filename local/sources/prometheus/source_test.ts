@@ -101,8 +101,8 @@ Deno.test("it asks for both formats, takes gzip, and a login of the URL", async 
     });
   });
   {
-    await using one = scraping(url.replace("http://", "http://me:s3cret@"));
-    const payload = await one.until((payload) => value(payload, "c_total") === 3);
+    await using source = scraping(url.replace("http://", "http://me:s3cret@"));
+    const payload = await source.until((payload) => value(payload, "c_total") === 3);
     assert(!JSON.stringify(payload.metrics.map(({ tags }) => tags)).includes("s3cret"));
   }
   assert.match(
@@ -121,8 +121,8 @@ Deno.test("a key is given as a bearer's, and is never shown", async () => {
       : new Response(null, { status: 401 })
   );
   {
-    await using one = scraping(url, { key: "s3cret" });
-    const payload = await one.until((payload) => value(payload, "c") === 3);
+    await using source = scraping(url, { key: "s3cret" });
+    const payload = await source.until((payload) => value(payload, "c") === 3);
     assert(!JSON.stringify(payload, (_, v) => String(v)).includes("s3cret"));
     await using other = scraping(url, { key: "wrong" });
     const refused = await other.until(({ errors }) => errors.length > 0);
@@ -135,8 +135,8 @@ Deno.test("an endpoint that is not up yet is waited for without a word, and coun
   const { server: first, url } = serve(() => new Response());
   const { port } = first.addr;
   await first.shutdown();
-  await using one = scraping(url, { own: false });
-  const waiting = await one.until((payload) => value(payload, "profiler_scrapes_total") === 0);
+  await using source = scraping(url, { own: false });
+  const waiting = await source.until((payload) => value(payload, "profiler_scrapes_total") === 0);
   assert.equal(value(waiting, "profiler_capture_state"), 0);
   let loading = 3;
   const { server } = serve(
@@ -144,7 +144,7 @@ Deno.test("an endpoint that is not up yet is waited for without a word, and coun
       loading-- > 0 ? new Response(null, { status: 503 }) : new Response("# TYPE c counter\nc 9\n"),
     port,
   );
-  const payload = await one.until((payload) => value(payload, "c") !== undefined);
+  const payload = await source.until((payload) => value(payload, "c") !== undefined);
   assert.equal(value(payload, "c"), 9);
   assert.equal(value(payload, "profiler_capture_state"), 1);
   assert.deepEqual(payload.errors, []);
@@ -156,8 +156,8 @@ Deno.test("an endpoint elsewhere that was there before counts from its first scr
   let counted = 100;
   const { server, url } = serve(() => new Response(`# TYPE c counter\nc ${counted++}\n`));
   {
-    await using one = scraping(url, { own: false });
-    const payload = await one.until((payload) => value(payload, "profiler_scrapes_total")! >= 3);
+    await using source = scraping(url, { own: false });
+    const payload = await source.until((payload) => value(payload, "profiler_scrapes_total")! >= 3);
     assert.equal(value(payload, "c"), value(payload, "profiler_scrapes_total")! - 1);
   }
   await server.shutdown();
@@ -165,12 +165,12 @@ Deno.test("an endpoint elsewhere that was there before counts from its first scr
 
 Deno.test("an endpoint that comes back keeps its totals, and the outage is told once", async () => {
   const { server, url } = serve(() => new Response("# TYPE c counter\nc 5\n"));
-  await using one = scraping(url);
-  await one.until((payload) => value(payload, "c") === 5);
+  await using source = scraping(url);
+  await source.until((payload) => value(payload, "c") === 5);
   await server.shutdown();
-  await one.until((payload) => value(payload, "profiler_scrape_failures_total")! >= 2);
+  await source.until((payload) => value(payload, "profiler_scrape_failures_total")! >= 2);
   const again = serve(() => new Response("# TYPE c counter\nc 2\n"), server.addr.port);
-  const payload = await one.until((payload) => value(payload, "c") !== 5);
+  const payload = await source.until((payload) => value(payload, "c") !== 5);
   assert.equal(value(payload, "c"), 7);
   assert.deepEqual(payload.errors.map(({ message, level }) => [level, message]), [
     ["warning", `service-run: Cannot read ${url}: nothing listens there`],
@@ -181,9 +181,9 @@ Deno.test("an endpoint that comes back keeps its totals, and the outage is told 
 Deno.test("settling reads a last time; where the endpoint is gone the last scrape stands", async () => {
   let counted = 1;
   const { server, url } = serve(() => new Response(`# TYPE c counter\nc ${counted++}\n`));
-  const one = scraping(url, { period_ms: 60_000 });
-  await one.until((payload) => value(payload, "c") === 1);
-  assert.equal(value(await one.settle(), "c"), 2);
+  const source = scraping(url, { period_ms: 60_000 });
+  await source.until((payload) => value(payload, "c") === 1);
+  assert.equal(value(await source.settle(), "c"), 2);
   const other = scraping(url, { period_ms: 60_000 });
   await other.until((payload) => value(payload, "c") === 3);
   await server.shutdown();
@@ -249,8 +249,8 @@ const MISBEHAVING: [
 for (const [what, why, kept, answer] of MISBEHAVING) {
   Deno.test(`an endpoint that ${what} is bounded and explained once`, async () => {
     await using server = raw(answer);
-    await using one = scraping(server.url, { limit_ms: 200 });
-    const payload = await one.until((payload) =>
+    await using source = scraping(server.url, { limit_ms: 200 });
+    const payload = await source.until((payload) =>
       value(payload, "profiler_scrape_failures_total")! >= 2
     );
     assert.equal(payload.errors.length, 1, JSON.stringify(payload.errors, (_, v) => String(v)));
@@ -279,8 +279,8 @@ Deno.test("an endpoint that answers 200 MB is cut off, explained once, and what 
     );
   });
   {
-    await using one = scraping(url, { period_ms: 200, maxBytes: 4 * 2 ** 20 });
-    const payload = await one.until((payload) =>
+    await using source = scraping(url, { period_ms: 200, maxBytes: 4 * 2 ** 20 });
+    const payload = await source.until((payload) =>
       value(payload, "profiler_scrape_failures_total")! >= 2
     );
     assert.equal(payload.errors.length, 1);
@@ -296,8 +296,8 @@ Deno.test("NaN and infinities never reach a payload", async () => {
     new Response("# TYPE a gauge\na NaN\n# TYPE b counter\nb +Inf\n# TYPE c counter\nc 1\n")
   );
   {
-    await using one = scraping(url);
-    const payload = await one.until((payload) => value(payload, "c") === 1);
+    await using source = scraping(url);
+    const payload = await source.until((payload) => value(payload, "c") === 1);
     assert.deepEqual([value(payload, "a"), value(payload, "b")], [undefined, undefined]);
     assert.deepEqual(payload.errors, []);
   }
@@ -307,8 +307,8 @@ Deno.test("NaN and infinities never reach a payload", async () => {
 Deno.test("targets among others carry a tag that tells them apart", async () => {
   const { server, url } = serve(() => new Response(DONE));
   {
-    await using one = scraping(url, { among: true });
-    const payload = await one.until((payload) => value(payload, "c") === 3);
+    await using source = scraping(url, { among: true });
+    const payload = await source.until((payload) => value(payload, "c") === 3);
     assert.deepEqual(payload.metrics.find(({ name }) => name === "c")!.tags, {
       "metrics.url": url,
     });

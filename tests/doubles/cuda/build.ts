@@ -26,7 +26,7 @@ export type Sanitizer = "address,undefined" | "thread";
 /** Path of a C compiler, or `null`. */
 export const compiler: string | null = findCompiler();
 
-const made = new Map<string, Promise<string>>();
+const builds = new Map<string, Promise<string>>();
 let directory: string | undefined;
 
 /** Path of the program that runs scenarios. */
@@ -132,11 +132,11 @@ async function sources(prefix: string): Promise<string[]> {
 
 function once(name: string, folders: string[], make: (path: string) => Promise<void>) {
   const path = [root(), ...folders, name].join("/");
-  const known = made.get(path);
+  const known = builds.get(path);
   if (known) return known;
   Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
   const making = make(path).then(() => path);
-  made.set(path, making);
+  builds.set(path, making);
   return making;
 }
 

@@ -66,10 +66,10 @@ async function findHeaders(): Promise<string[]> {
   if (exists(`${toolkit}/cupti.h`)) return [`${toolkit}:${CUDA}/include`];
   const wheels = await inWheels("*/include");
   const all = wheels.join(":");
-  const whole = ["cupti.h", "cuda.h", "crt/host_defines.h"].every((name) =>
+  const isComplete = ["cupti.h", "cuda.h", "crt/host_defines.h"].every((name) =>
     wheels.some((path) => exists(`${path}/${name}`))
   );
-  return whole ? [all] : [];
+  return isComplete ? [all] : [];
 }
 
 async function findLibraries(): Promise<string[]> {
