@@ -96,7 +96,7 @@ export function absorbSeries(ours: Series, theirs: Series): void {
   kindOf(ours).absorb(ours, theirs);
 }
 
-/** A resource with the attributes of both descriptions: `b`, the later, where they differ. */
+/** A resource with the attributes of both descriptions; the later one, `b`, replaces those of `a`. */
 export function mergeResources(a: Resource, b: Resource): Resource {
   return {
     ...a,

@@ -107,7 +107,7 @@ const observations: fc.Arbitrary<Observation[]> = fc.array(
 
 const BOUNDS = [0.5, 10, 1e100];
 
-/** The window of `(from_ns, to_ns]`, stated by grouping what was seen in it. */
+/** Expected window of `(from_ns, to_ns]`, computed by grouping its measurements. */
 function windowOf(all: readonly Observation[], from_ns: bigint, to_ns: bigint): Window {
   const window: Window = { ...emptyWindow(from_ns), to_ns };
   const inside = all.filter(({ at }) => from_ns < at && at <= to_ns);

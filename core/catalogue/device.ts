@@ -1,4 +1,4 @@
-/** Metrics of GPU devices, whatever runs on them. */
+/** Metrics of GPU devices, for all their processes together. */
 
 import type { CatalogueEntry } from "./entry.ts";
 

@@ -1,4 +1,4 @@
-/** Metrics of the profiler itself: what it could not see, and what it costs. */
+/** Metrics of the profiler itself: its losses and its costs. */
 
 import type { CatalogueEntry } from "./entry.ts";
 
