@@ -189,7 +189,7 @@ async function fuzz(
   });
 }
 
-/** Windows of the instance, of which some are stored already or overlap. */
+/** Windows of the instance; some are stored already or overlap stored ones. */
 function uploads(instance_id: string): fc.Arbitrary<unknown> {
   return fc.tuple(fc.nat({ max: 20 }), fc.integer({ min: 1, max: 5 })).map(([after, length]) => {
     const from = NOW_TS - 90 + after;

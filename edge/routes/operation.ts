@@ -64,7 +64,7 @@ export interface Operation {
 
 /** The input of an operation: its target and its fields' values. */
 export interface Input<Values> {
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   target: string;
   values: Values;
 }

