@@ -37,7 +37,7 @@ uint64_t graph_seed(int type, uint64_t inner);
 /* Bytes of memory that graph_shape() needs for these counts of events. */
 size_t graph_shape_room(uint32_t nodes, uint32_t edges);
 
-/* The shape after these events, of which `nodes` are GRAPH_NODE, and `edges` GRAPH_EDGE or
+/* The shape after these events. `nodes`: count of GRAPH_NODE; `edges`: count of GRAPH_EDGE and
  * GRAPH_EDGE_GONE. O(count). */
 struct graph_shape graph_shape(const struct graph_event *events, uint32_t count, uint32_t nodes, uint32_t edges,
                                void *room);
