@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { upload } from "./testdata/upload.ts";
 import { Sender } from "./sender.ts";
 
-/** A service that answers as told, request by request, and keeps what it took. */
+/** Fake service with a given answer for each request; it keeps the accepted windows. */
 function misbehaving(answers: (Response | "break off")[]) {
   const taken: Upload[] = [];
   const requests: { at_ms: number; headers: Headers }[] = [];

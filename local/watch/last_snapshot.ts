@@ -6,7 +6,7 @@ import { removeOldest, writeWhole } from "../base/files.ts";
 export interface SnapshotFileOptions {
   directory: string;
   instance_id: string;
-  /** The one file to write instead, from `SERVICE_SNAPSHOT_FILE`. */
+  /** The file to write instead, from `SERVICE_SNAPSHOT_FILE`. */
   file?: string;
 }
 

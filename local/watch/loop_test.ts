@@ -5,7 +5,7 @@ import { decode, signals, type Upload } from "@service/core";
 import { createClock } from "../base/clock.ts";
 import { startWatcher, type WatcherOptions } from "./loop.ts";
 
-/** A watcher of one counter, without a socket; what it serves, warns of and uploads. */
+/** A watcher of one counter without a socket, with its payloads, warnings and uploads. */
 function watched(options: Partial<WatcherOptions> = {}) {
   const messages: string[] = [];
   const now_ns = createClock();
@@ -65,7 +65,7 @@ Deno.test("the end uploads a last window that says so, and waits for it", async 
   assert([...window.series.values()].some(({ name }) => name === "samples_total"));
 });
 
-Deno.test("an upload that cannot start is logged and recorded as an error, and the run goes on", async () => {
+Deno.test("an upload that cannot start is logged and recorded as an error, and the run continues", async () => {
   const { watcher, messages } = watched({ upload: () => Promise.reject(new Error("no disk")) });
   const { errors } = signals.check(decode(await watcher.finish()));
   assert.deepEqual(messages, ["cannot upload: no disk"]);

@@ -18,7 +18,7 @@ export interface RefreshOptions {
 }
 
 /**
- * A function that brings the sampler's total up to now; its result is `undefined` where there is nothing
+ * A function that brings the sampler's total up to now; its result is `undefined` if there is nothing
  * to wait for. All readers that ask meanwhile share one refresh, and none waits for a long tick.
  */
 export function createRefresh(

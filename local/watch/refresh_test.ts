@@ -8,7 +8,7 @@ const START_NS = 1_790_000_001_400_000_000n;
 
 const ticker = { alone: <T>(work: () => Promise<T>) => work() };
 
-/** A refresh of a source whose refresh ends when it is told to, and how often it was asked. */
+/** A refresh of a source that ends when the test says so, and the count of its calls. */
 function refreshed() {
   const end = Promise.withResolvers<void>();
   const asked = { times: 0 };

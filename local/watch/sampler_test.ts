@@ -114,7 +114,7 @@ Deno.test("windows cut for upload have what was measured since the last one, ref
   assert.equal(total(subject.total, "a"), 102);
 });
 
-Deno.test("once the sources are settled nothing is refreshed, whichever of them failed", async () => {
+Deno.test("after the sources are settled nothing is refreshed, also if one of them failed", async () => {
   const failing: Source = { sample() {}, settle: () => Promise.reject(new Error("late")) };
   const { sampler: subject, clock } = sampler(failing, counting("a"));
   clock.now_ns = SECOND;

@@ -7,7 +7,7 @@ import { run } from "../../../tests/command.ts";
 import { testUnless } from "../../../tests/skipping.ts";
 
 const STRANGER = 12_345;
-/** A user namespace in which we are not root, and strangers are nobody. */
+/** A user namespace without root, in which other users are mapped to `nobody`. */
 const NOT_ROOT = ["--user", "--map-user=1000"];
 const missing = Deno.uid() !== 0
   ? "only root can give a file away"

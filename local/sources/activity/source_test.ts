@@ -16,7 +16,7 @@ const program = await buildWriter(built) ?? "";
 const test = testUnless(missingCompiler(program));
 const ask = openSegmentAsk(new URL("../../../ffi/build/libservice.so", import.meta.url).pathname);
 
-/** A source over a directory, and a recorder that shows what it recorded. */
+/** A source over a directory, and a recorder with its records. */
 function watch(directories: string[], options: Partial<ActivityOptions> = {}) {
   const source = createActivitySource({ directories, ask: null, ...options });
   const recorder = new Recorder(0n, () => 1n);
@@ -170,7 +170,7 @@ test("a process that has just begun is seen by the first who asks", async () => 
 });
 
 testUnless(missingCompiler(program) ?? (ask ? null : "libservice.so is not built"))(
-  "what is read is newer than the question, and histograms are exact between two answers",
+  "values are newer than the request, and histograms are exact between two answers",
   async () => {
     await using directory = await temporaryDirectory();
     const path = `${directory.path}/a/b`;

@@ -6,7 +6,7 @@ import { createConsole } from "./console.ts";
 
 const MS_NS = 1_000_000n;
 
-/** What is found in texts that are written one after the other, a moment between them. */
+/** Findings in texts that are written one after the other, with a pause between them. */
 function found(...texts: string[]): ErrorEntry[] {
   const entries: ErrorEntry[] = [];
   const console = createConsole({ report: (entry) => entries.push(entry), now_ns: () => 0n });

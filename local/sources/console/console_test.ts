@@ -16,7 +16,7 @@ interface Excerpt {
   expected: Partial<ErrorEntry>[];
 }
 
-/** What real programs wrote, and what is to be found in it. */
+/** Outputs of real programs, and the expected findings. */
 const excerpts: Excerpt[] = Array.from(Deno.readDirSync(DATA), ({ name }) => name)
   .filter((name) => name.endsWith(".log")).sort()
   .map((name) => ({
@@ -214,7 +214,7 @@ Deno.test("of a flood of different errors the first and the newest are reported"
   assert.equal(entries.at(-1)!.message, `no ${letters(4_999)} here`);
 });
 
-Deno.test("an end that is not good is an error with its status and the last words", () => {
+Deno.test("a failed exit is an error with its status and the last lines", () => {
   const [exit] = found(text("one\n\rbar 1\rbar 2\nno room\n"), { code: 7, signal: null });
   assert.equal(exit!.message, "The command exited with status 7");
   assert.equal(exit!.exception, "one\nbar 2\nno room");

@@ -41,7 +41,7 @@ export class LineSplitter {
     if (this.#size > 0) this.#flush();
   }
 
-  /** Completes the kept line with the first of `bytes`; index of the rest, or -1 where it is still unfinished. */
+  /** Completes the kept line with the first of `bytes`; index of the rest, or -1 if it is still unfinished. */
   #finish(bytes: Uint8Array): number {
     if (this.#size === 0 || bytes.length === 0) return 0;
     // A return at its end is a break of its own unless a newline follows.
@@ -113,7 +113,7 @@ function findBreak(bytes: Uint8Array, from: number, end: number): number {
   return at;
 }
 
-/** Index after the break at `at` (returns and a newline are one break), or -1 where it may continue. */
+/** Index after the break at `at` (returns and a newline are one break), or -1 if it may continue. */
 function afterBreak(bytes: Uint8Array, at: number, end: number): number {
   while (at < end && bytes[at] === RETURN) at++;
   if (at >= end) return end < bytes.length ? end : -1;

@@ -290,7 +290,7 @@ interface Program extends AsyncDisposable {
   pids: string[];
 }
 
-/** A program that runs until it is disposed of, and the pids that it has told. */
+/** A program that runs until it is disposed, and the pids that it printed. */
 async function start(script: string, { env = markerEnv() } = {}): Promise<Program> {
   const child = command(["python3", "-c", script], {
     env,

@@ -5,7 +5,7 @@ import { CUDA_ADVICE } from "./python.ts";
 
 /** A format of such errors. */
 interface NativeFormat {
-  /** The first line; groups `message`, and `pid` where it has one. */
+  /** The first line; groups `message`, and `pid` if it has one. */
   opens: RegExp;
   level?: Finding["level"];
   takes?: RegExp;
