@@ -3,7 +3,7 @@
  * `deno run -A tests/layout.ts` counts the imports between rooms.
  */
 
-/** A source file, and what it imports. */
+/** A source file and its imports. */
 export interface SourceFile {
   /** Path from the repository's root. */
   path: string;
@@ -125,7 +125,7 @@ function toSource(path: string, text: string): SourceFile {
   return { path, text, imports };
 }
 
-/** The room of a source file: itself, where it is one, else its folder; all else is its own. */
+/** The room of a source file: the file itself if it is listed, else its folder. Other paths: unchanged. */
 export function roomOf(path: string): string {
   if (path in ARROWS || !/\.(ts|c|h)$/.test(path)) return path;
   const folder = path.replace(/\/?[^/]*$/, "");
@@ -144,7 +144,7 @@ export function violations(files: readonly SourceFile[]): Violation[] {
 
 function mayImport(path: string, imported: string): boolean {
   const room = roomOf(path);
-  // The door of a package lists what it publishes.
+  // The entry of a package lists its published names.
   if (path === "core/mod.ts" && imported.startsWith("core/")) return true;
   const packages = path.startsWith("local/")
     ? LOCAL

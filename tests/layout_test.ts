@@ -22,7 +22,7 @@ Deno.test("no files import each other in a circle", () => {
   assert.deepEqual(circles(FILES), []);
 });
 
-/** Imports that are wrong wherever they stand, for each top-level folder, by file type. */
+/** Imports that are wrong in every room of a top-level folder, by file type. */
 const WRONG: Record<string, [file: string, line: string][]> = {
   core: [["planted.ts", 'import "npm:left-pad";'], [
     "planted.ts",
@@ -39,7 +39,7 @@ const WRONG: Record<string, [file: string, line: string][]> = {
   ]],
 };
 
-/** What no file of a room may import: any room to which no arrow leads. */
+/** Wrong imports for a room: those above, and every room without an arrow to it. */
 function wrongLines(room: string): [file: string, line: string][] {
   const top = room.split("/")[0]!;
   const native = top === "ffi";

@@ -7,7 +7,7 @@ import { command } from "../command.ts";
 const SUPERVISOR = new URL("../../ffi/build/service-supervisor", import.meta.url).pathname;
 const BYTES = 2 ** 31;
 
-/** Figures of the native supervisor alone; none where it is not built. */
+/** Figures of the native supervisor alone; none if it is not built. */
 export async function benchSupervisor(directory: string): Promise<Row[]> {
   if (!await Deno.stat(SUPERVISOR).catch(() => null)) return [];
   const bare = await medianMs(start("true"));

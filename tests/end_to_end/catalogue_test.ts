@@ -21,7 +21,7 @@ const NOT_RECORDED: Record<string, string> = {
 const OF_THE_ENGINE = "engine_queue_length";
 
 testUnless(missingCompiler(compiler))(
-  "the catalogue explains what is recorded, by its type and tags, and little else",
+  "the catalogue has every recorded metric with its type and tags, and few others",
   async () => {
     await using engine = serve(() =>
       new Response(`# TYPE ${OF_THE_ENGINE} gauge\n${OF_THE_ENGINE} 1\n`)

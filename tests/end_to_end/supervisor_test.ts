@@ -168,7 +168,7 @@ const UNSHARE = "unshare --user --map-root-user --pid --fork --mount-proc";
 const missingNamespaces = (await shell(`${UNSHARE} true`)).code === 0 ? null : "no user namespaces";
 
 testUnless(missing ?? missingNamespaces)(
-  "orphans are reaped where it is the first process",
+  "orphans are reaped if the supervisor is process 1",
   async () => {
     // An orphan that was not reaped still accepts signals.
     const orphans = "pids=$(for i in 1 2 3; do (sleep 0.1 > /dev/null & echo $!); done); " +

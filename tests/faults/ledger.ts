@@ -51,7 +51,7 @@ export class Ledger {
     this.#acknowledged.add(i);
   }
 
-  /** A copy of what is known now. */
+  /** A copy of the ledger in its present state. */
   copy(): Ledger {
     const copy = new Ledger(this.#options);
     for (const i of this.#acknowledged) copy.adopt(i);

@@ -62,7 +62,7 @@ export function frames({ metrics }: Signals, name: string): Map<string, Share> {
   return sums;
 }
 
-/** The sum of a counter over all its series, or `null` where there is none. */
+/** The sum of a counter over all its series, or `null` if there is none. */
 export function total({ metrics }: Signals, name: string): number | null {
   let sum: number | null = null;
   for (const metric of metrics) {

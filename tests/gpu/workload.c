@@ -1,4 +1,4 @@
-/* What is profiled in the tests with a GPU: known work, loops to be timed, and very many records.
+/* Workload of the tests with a GPU: a fixed amount of work, loops to be timed, and very many records.
  *
  *   known SMALL LARGE COPIES SETS SYNCS A B   launches, copies of each direction, sets, syncs of each kind,
  *                                             replays of two graphs (three small and a set; large and small)
@@ -6,7 +6,7 @@
  *   records COUNT                             kernels of a graph; prints used device memory on the way
  *   device                                    prints name and driver
  *
- * Exits with 77 where there is no driver. */
+ * Exits with 77 if there is no driver. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <time.h>

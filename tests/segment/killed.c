@@ -1,6 +1,6 @@
-/* Kills writers at random instants, and reads what they leave: `killed DIRECTORY TIMES`. In one generation
- * every cell has the same number, so one that is not whole shows. Prints how many were read, of the living
- * and of the dead. */
+/* Kills writers at random instants, and reads their segments: `killed DIRECTORY TIMES`. In one generation
+ * every cell has the same number, so a torn generation is visible. Prints the counts of generations read
+ * from live and from killed writers. */
 #define _GNU_SOURCE
 #include "../../ffi/segment/segment.h"
 
@@ -56,7 +56,7 @@ static void check_names(int fd, const struct segment_header *header) {
     }
 }
 
-/* As the reader does it. Whether there was a whole generation. */
+/* Reads as the watcher does. Returns whether there was a complete generation. */
 static bool read_whole(int fd, bool names) {
     static struct segment_value bank[SEGMENT_CELLS];
     struct segment_header before, after;

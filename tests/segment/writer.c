@@ -1,12 +1,12 @@
-/* A process with a segment that does what it is told, by its arguments and then line by line on stdin, and
- * answers each: `writer [DIRECTORIES [LINE]...]`
+/* Writer of a segment, which executes commands from its arguments and then from lines on stdin, and answers
+ * each: `writer [DIRECTORIES [LINE]...]`
  *   series METRIC TYPE [KEY VALUE]...   prints the series
  *   frame SERIES NAME                   prints the cell
  *   cell SERIES NUMBER                  prints the cell
  *   add CELL A B · set CELL A B · publish · answer · state NUMBER [REASON]
- *   fill SERIES COUNT                   so many frames, each of 1 and 1
- *   fork                                the child forgets the segment, and lives on for a while
- *   serve CELL                          from now on answers who asks; the cell gets the time each time */
+ *   fill SERIES COUNT                   COUNT frames, each with the values 1 and 1
+ *   fork                                the child detaches from the segment, and runs for a while
+ *   serve CELL                          from now on answers readers, and sets the cell to the time */
 #define _GNU_SOURCE
 #include "../../ffi/segment/segment.h"
 
