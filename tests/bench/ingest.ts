@@ -17,8 +17,8 @@ const SECONDS = 2.5;
 /** Parallel uploaders, the windows prepared for them, and the target rate per second. */
 const LOADS = [
   { uploaders: 1, windows: 3_000 },
-  { uploaders: 8, windows: 6_000 },
-  { uploaders: 64, windows: 8_000, file: 1_000, sqld: 600 },
+  { uploaders: 8, windows: 12_000 },
+  { uploaders: 64, windows: 12_000, file: 1_000, sqld: 600 },
 ];
 
 /** Figures of `POST /api/v1/ingest` with windows of 300 series. */
