@@ -12,7 +12,7 @@ export function withFlagTable(text: string): string {
 function flagTable(): string {
   const code = (text = "") => text && `\`${text.replaceAll("|", "\\|")}\``;
   const rows = LISTED.map(({ flag, variable, help }) => [code(flag), code(variable), help]);
-  const header = ["Flag", "Environment", ""];
+  const header = ["Flag", "Environment", "Meaning"];
   const widths = header.map((_, i) => Math.max(...[header, ...rows].map((row) => row[i]!.length)));
   const lines = [header, widths.map((width) => "-".repeat(width)), ...rows];
   return lines.map((row) => `| ${row.map((cell, i) => cell.padEnd(widths[i]!)).join(" | ")} |\n`)

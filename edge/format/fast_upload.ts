@@ -11,7 +11,7 @@ import type { RememberedNames } from "./kind.ts";
 import { formats } from "./kinds.ts";
 
 /** A series as its text begins, up to its values. */
-interface KnownSeries extends RememberedNames {
+interface CachedSeries extends RememberedNames {
   /** From the brace to the comma. */
   text: string;
   key: string;
@@ -19,7 +19,7 @@ interface KnownSeries extends RememberedNames {
   type: Series["type"];
   tags: Tags;
   /** The series after it in the last upload. */
-  next?: KnownSeries;
+  next?: CachedSeries;
   /** Whether it was evicted from the cache, and `next` with it. */
   isEvicted?: true;
 }
@@ -44,11 +44,11 @@ const MARK = crypto.randomUUID();
  * the time; any other form is left to the shape.
  */
 export class UploadReader {
-  readonly #known: Lru<string, KnownSeries>;
+  readonly #cached: Lru<string, CachedSeries>;
 
   /** With an empty cache. */
   constructor({ max_characters = MAX_CHARACTERS } = {}) {
-    this.#known = new Lru({
+    this.#cached = new Lru({
       max: max_characters,
       weigh: ({ text, names }) => text.length + (names?.text.length ?? 0),
       onEvict(series) {
@@ -95,39 +95,39 @@ export class UploadReader {
   #readAll(reader: TextReader, to_ns: bigint): Map<string, Series> {
     const all = new Map<string, Series>();
     if (reader.skipIf("]")) return all;
-    let before: KnownSeries | undefined;
+    let before: CachedSeries | undefined;
     let count = 0;
     do {
       const next = before?.next;
       const isNext = next && !next.isEvicted && reader.skipIf(next.text);
-      const known = isNext ? next : this.#readIdentity(reader);
-      if (before && !before.isEvicted) before.next = known;
-      before = known;
-      all.set(known.key, this.#readValues(reader, known, to_ns));
+      const cached = isNext ? next : this.#readIdentity(reader);
+      if (before && !before.isEvicted) before.next = cached;
+      before = cached;
+      all.set(cached.key, this.#readValues(reader, cached, to_ns));
       if (all.size < ++count || count > MAX_SERIES) throw new NotCanonical();
     } while (reader.skipIf(","));
     reader.expect("]");
     return all;
   }
 
-  #readIdentity(reader: TextReader): KnownSeries {
+  #readIdentity(reader: TextReader): CachedSeries {
     const text = reader.match(IDENTITY);
-    let known = this.#known.get(text);
-    if (!known) {
+    let cached = this.#cached.get(text);
+    if (!cached) {
       const identity = seriesIdentity.check(JSON.parse(`${text.slice(0, -1)}}`));
-      known = { ...identity, text: detached(text), key: seriesKey(identity) };
-      this.#known.set(known.text, known);
+      cached = { ...identity, text: detached(text), key: seriesKey(identity) };
+      this.#cached.set(cached.text, cached);
     }
-    return known;
+    return cached;
   }
 
-  #readValues(reader: TextReader, known: KnownSeries, to_ns: bigint): Series {
-    const { name, tags, names } = known;
+  #readValues(reader: TextReader, cached: CachedSeries, to_ns: bigint): Series {
+    const { name, tags, names } = cached;
     const updated_ns = reader.skipIf('"updated_ns":') ? readInstant(reader) : to_ns;
-    const series = formats[known.type].read(reader, { name, tags, updated_ns }, known);
+    const series = formats[cached.type].read(reader, { name, tags, updated_ns }, cached);
     reader.expect("}");
     // Other names change its weight.
-    if (known.names !== names) this.#known.set(known.text, known);
+    if (cached.names !== names) this.#cached.set(cached.text, cached);
     return series;
   }
 }

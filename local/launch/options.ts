@@ -75,7 +75,7 @@ const VARIABLES: readonly ListedOption[] = [
 /** Flags that print a text in place of a run. */
 const PRINTED: readonly ListedOption[] = [
   { flag: "--version", help: "print the version" },
-  { flag: "--help", help: "print this text" },
+  { flag: "--help", help: "print the usage" },
 ];
 
 /** All flags and variables, in the order in which they are listed. */
