@@ -133,7 +133,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       UNIQUE (instance, list, to_ns)
     ) STRICT`,
     "CREATE INDEX entries_by_age ON entries (to_ns)",
-    // Projects that accept no writes until `until_ns`, or never again if it is NULL.
+    // Projects that accept no writes until `until_s`, or never again if it is NULL.
     `CREATE TABLE write_blocks (
       project INTEGER PRIMARY KEY,
       token TEXT NOT NULL,

@@ -1,4 +1,7 @@
-/** The packed window: values in the order of a dictionary, and identities that this lacks. */
+/**
+ * The packed window: values in the order of a dictionary, and identities that it lacks. FORMAT.md
+ * describes it byte by byte.
+ */
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Resource, Series, Window } from "@service/core";

@@ -24,6 +24,24 @@ function withoutErrors(window: Window): Window {
   return { ...window, errors: [] };
 }
 
+Deno.test("the example of FORMAT.md is what is written", async () => {
+  const page = await Deno.readTextFile(new URL("FORMAT.md", import.meta.url));
+  const [, example = ""] = /## An example[^]*?```\n([^]*?)```/.exec(page) ?? [];
+  const bytes = example.split("\n").flatMap((line) =>
+    line.slice(0, 24).match(/\b[0-9a-f]{2}\b/g) ?? []
+  );
+
+  const window = emptyWindow(10_000_000_000n);
+  window.to_ns = 20_000_000_000n;
+  const base = { tags: {}, updated_ns: window.to_ns };
+  const gauge: Series = { ...base, name: "process_threads", type: "gauge", value: 2.5 };
+  const counter: Series = { ...base, name: "requests_total", type: "counter", total: 300 };
+  for (const series of [gauge, counter]) window.series.set(seriesKey(series), series);
+  const dictionary = EMPTY_DICTIONARY.with(missingIn(EMPTY_DICTIONARY, window));
+  const { body } = packer.pack(window, { dictionary, deflate: false });
+  assert.deepEqual(bytes.map((byte) => parseInt(byte, 16)), [...body]);
+});
+
 Deno.test("a packed window is unpacked as it was, with any dictionary", () => {
   fc.assert(
     fc.property(uploads, uploads, fc.boolean(), ({ window }, { window: other }, deflate) => {
