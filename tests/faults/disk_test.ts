@@ -13,7 +13,7 @@ import {
   testOnFaultyDisk,
 } from "./disk.ts";
 import { newKeyWithoutDatabase } from "./missing_database.ts";
-import { Ledger, range } from "./ledger.ts";
+import { Ledger, range, WITHOUT_RATE_LIMIT } from "./ledger.ts";
 import { nextChange } from "./table.ts";
 
 const START = Math.floor(Date.now() / 1_000) - 1_003;
@@ -29,7 +29,8 @@ class OnFile implements AsyncDisposable {
   }
   revive = async (): Promise<void> => {
     if (this.#api) return;
-    const api = await startProcess(this.file, { env: this.env }).catch(() => undefined);
+    const env = { ...WITHOUT_RATE_LIMIT, ...this.env };
+    const api = await startProcess(this.file, { env }).catch(() => undefined);
     this.#api = api;
     api?.ended.then(() => this.#api = undefined);
   };

@@ -5,6 +5,9 @@ import { decode, encodeUpload, type Series, type Signals, signals } from "@servi
 import { nsFromTs } from "@service/core/time";
 import { makeUpload, newInstanceId } from "../../edge/testing/api.ts";
 
+/** Environment of an API that ledgers read without a pause. */
+export const WITHOUT_RATE_LIMIT = { SERVICE_READS_PER_SECOND: "1000000" };
+
 /** Options of a {@linkcode Ledger}. */
 export interface LedgerOptions {
   key: string;

@@ -9,6 +9,7 @@ import {
 import { newKey } from "../../edge/testing/api.ts";
 import { type Database, openDatabase } from "../../edge/database/database.ts";
 import { migrate } from "../../edge/database/migrations.ts";
+import { WITHOUT_RATE_LIMIT } from "./ledger.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 
 /** Processes that can be killed. */
@@ -33,7 +34,8 @@ export async function startStack(options: ServerOptions = {}): Promise<Stack> {
   const proxy = started.use(startProxy(server.url));
   const db = started.use(await openDatabase({ url: server.url }));
   await migrate(db);
-  let api: ServerProcess | undefined = await startProcess(proxy.url);
+  const env = WITHOUT_RATE_LIMIT;
+  let api: ServerProcess | undefined = await startProcess(proxy.url, { env });
   let isAway = false;
   const all = started.move();
   return {
@@ -57,7 +59,7 @@ export async function startStack(options: ServerOptions = {}): Promise<Stack> {
     async revive() {
       if (isAway) await server.start();
       isAway = false;
-      api ??= await startProcess(proxy.url).catch(() => undefined);
+      api ??= await startProcess(proxy.url, { env }).catch(() => undefined);
     },
     async [Symbol.asyncDispose]() {
       await api?.[Symbol.asyncDispose]();
