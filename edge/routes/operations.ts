@@ -16,7 +16,7 @@ import {
 import { SECOND_NS } from "@service/core/time";
 import { moveProject } from "../move/move.ts";
 import { DURATION, durationNs } from "../tenancy/duration.ts";
-import type { Scope } from "../tenancy/keys.ts";
+import { SCOPES } from "../tenancy/keys.ts";
 import {
   createKey,
   createProject,
@@ -42,7 +42,7 @@ const KEY: Target = {
 };
 
 const name = field(text({ min: 1, max: 256 }), "<name>");
-const scope = oneOf<Scope>("read", "write");
+const scope = oneOf(...SCOPES);
 const duration = field(text({ pattern: DURATION }), "24h", { parse: expectDuration });
 const DATABASE = "beside|(?:file|libsql|https?|wss?):.+";
 const database = field(

@@ -2,8 +2,11 @@
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
+/** All permissions that a key may have. */
+export const SCOPES = ["read", "write"] as const;
+
 /** Permission of a key. */
-export type Scope = "read" | "write";
+export type Scope = typeof SCOPES[number];
 
 /** A new key: the text for its owner, and its stored prefix and hash. */
 export interface NewKey {

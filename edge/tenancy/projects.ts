@@ -3,7 +3,7 @@
 import { refuse } from "@service/core/problem";
 import { type Database, statement } from "../database/database.ts";
 import { type DatabaseLocation, type Databases, SIBLING_FILE } from "../database/databases.ts";
-import { makeKey, type Scope } from "./keys.ts";
+import { makeKey, type Scope, SCOPES } from "./keys.ts";
 import { type Quotas, readQuotas } from "./quotas.ts";
 
 /** A key in the list of keys. */
@@ -46,7 +46,7 @@ export interface CreateKeyOptions {
   name: string;
   now_ns: bigint;
   /** Absent: both. */
-  scopes?: Scope[];
+  scopes?: readonly Scope[];
   /** `null` and absent: it does not expire. */
   expires_ns?: bigint | null;
   /** URL of a new project's database; `null` and absent: the database of the keys. */
@@ -60,9 +60,6 @@ export interface RotateKeyOptions {
   overlap_ns: bigint;
   now_ns: bigint;
 }
-
-/** Both scopes. */
-export const SCOPES: Scope[] = ["read", "write"];
 
 /** Creates a project and its database; `false` if there is a project of the name. */
 export async function createProject(
