@@ -21,9 +21,13 @@ export interface Violation {
 /** Where the repository is. */
 export const ROOT: string = decodeURIComponent(new URL("..", import.meta.url).pathname);
 
-const LOCAL = ["deno.json", "@service/core", "node:"];
-const EDGE = ["edge/deno.json", "@service/core", "node:"];
-const FFI = ["ffi/export.h", "node:"];
+/** What all files below a top folder may import. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  local: ["deno.json", "@service/core", "node:"],
+  edge: ["edge/deno.json", "@service/core", "node:"],
+  ffi: ["ffi/export.h", "node:"],
+};
 
 /**
  * What the files of each room may import beside those of their own room: rooms, files, packages. A room
@@ -146,14 +150,7 @@ function mayImport(path: string, imported: string): boolean {
   const room = roomOf(path);
   // The entry of a package lists its published names.
   if (path === "core/mod.ts" && imported.startsWith("core/")) return true;
-  const packages = path.startsWith("local/")
-    ? LOCAL
-    : path.startsWith("edge/")
-    ? EDGE
-    : path.startsWith("ffi/")
-    ? FFI
-    : [];
-  const allowed = [room, ...ARROWS[room]!, ...packages];
+  const allowed = [room, ...ARROWS[room]!, ...SHARED[path.split("/")[0]!]!];
   return allowed.includes(roomOf(imported)) ||
     allowed.some((name) => !name.includes(".") && isPartOf(imported, name));
 }

@@ -1,6 +1,7 @@
 /** The sender: uploads the spooled windows of one instance, in order, each until it is answered. */
 
 import { decode, emptyWindow, type Upload } from "@service/core";
+import { secondsFromNs } from "@service/core/time";
 import { uploadShape } from "@service/core/upload_schema";
 import { gunzip } from "../base/gzip.ts";
 import type { Recorder } from "../sources/recorder.ts";
@@ -159,7 +160,7 @@ async function placeholder(
     const upload = uploadShape.check(decode(await gunzip(body)));
     const { from_ns, to_ns, series, resources } = upload.window;
     if (series.size === 0 && resources.size === 0) return undefined;
-    const seconds = Number(to_ns - from_ns) / 1e9;
+    const seconds = secondsFromNs(to_ns - from_ns);
     const window = emptyWindow(from_ns);
     window.to_ns = to_ns;
     window.errors.push({

@@ -1,6 +1,7 @@
 /** The console: finds warnings and errors in the bytes that the workload writes. */
 
 import type { ErrorEntry, Tags } from "@service/core";
+import { SECOND_NS } from "@service/core/time";
 import { Assembler } from "./assembler.ts";
 import type { Finding } from "./block.ts";
 import { exitEntry, type ExitStatus } from "./exit.ts";
@@ -44,7 +45,7 @@ export interface Console {
 export const MAX_TEXT_LENGTH = 16_384;
 
 /** Longest pause within a traceback. */
-const MAX_PAUSE_NS = 1_000_000_000n;
+const MAX_PAUSE_NS = SECOND_NS;
 
 const NAMES = ["terminal", "stdout", "stderr"] as const;
 
