@@ -27,8 +27,11 @@ export type { Entries, ErrorEntry } from "./entries.ts";
 export { decode, encode } from "./json.ts";
 export type { Instance, InstanceList, Metric, MetricOf, Signals } from "./payload.ts";
 export { instanceList, signals } from "./payload_schema.ts";
+export type { Interval } from "./gaps.ts";
+export type { InstancePage, InstanceSelection, InstanceWindow, SignalsReader } from "./reader.ts";
 export type { JsonSchema, Shape } from "./schema.ts";
 export { ShapeError } from "./schema_error.ts";
+export type { Selection } from "./selection.ts";
 export {
   type Buckets,
   type CounterSeries,
@@ -45,7 +48,7 @@ export {
   seriesKey,
   type SeriesOf,
 } from "./series/mod.ts";
-export { type Selection, snapshot, type SnapshotOptions } from "./snapshot.ts";
+export { snapshot, type SnapshotOptions } from "./snapshot.ts";
 export type { Quantity, Sum } from "./sum.ts";
 export { formatTags, parseTags, type Tags } from "./tags.ts";
 export { tsFromNs } from "./time.ts";

@@ -2,7 +2,7 @@
 
 import { type Faults, refuse } from "./problem.ts";
 import type { JsonSchema } from "./schema.ts";
-import type { Selection } from "./snapshot.ts";
+import type { Selection } from "./selection.ts";
 import { nsFromSeconds } from "./time.ts";
 
 /** A query parameter: its parser and its description. */

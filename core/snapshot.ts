@@ -2,6 +2,7 @@
 
 import { newestFirst } from "./entries.ts";
 import type { Metric, Signals } from "./payload.ts";
+import { metricMatcher, type Selection } from "./selection.ts";
 import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
 import type { Resource, Window } from "./window.ts";
@@ -24,18 +25,10 @@ export interface SnapshotOptions {
   selection?: Selection;
 }
 
-/** The metrics and frames that a query selects. */
-export interface Selection {
-  /** Metric names; one that ends in `*` selects by prefix. Absent: all. */
-  metrics?: readonly string[];
-  /** Frames of each profile, largest first. Absent: all. */
-  top?: number;
-}
-
 /** The payload of `window`: metrics sorted by name and tags, entries newest first. */
 export function snapshot(window: Window, options: SnapshotOptions): Signals {
   const { profiler, platform, context, updatedSince_ns = 0n, selection = {} } = options;
-  const wanted = matcher(selection.metrics);
+  const wanted = metricMatcher(selection.metrics);
   return {
     ...(profiler && { profiler }),
     ...(platform && { platform }),
@@ -49,13 +42,6 @@ export function snapshot(window: Window, options: SnapshotOptions): Signals {
     ...newestFirst(window),
     resources: [...window.resources.values()].sort(byKindAndTags),
   };
-}
-
-function matcher(names: readonly string[] | undefined): (name: string) => boolean {
-  if (!names) return () => true;
-  const exact = new Set(names);
-  const prefixes = names.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
-  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
 function metric(series: Series, top: number | undefined): Metric {

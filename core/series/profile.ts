@@ -1,6 +1,6 @@
 /** Profiles: increases by frame. */
 
-import { MAX_FRAMES } from "../limits.ts";
+import { MAX_FRAMES, OTHER_FRAME } from "../limits.ts";
 import { list, mapped, object, type Shape } from "../schema.ts";
 import { ShapeError } from "../schema_error.ts";
 import { addSums, type Quantity, quantity, type Sum } from "../sum.ts";
@@ -91,17 +91,35 @@ export const profile: SeriesKind<ProfileSeries, ProfileStats> = {
     };
     return { frames: body };
   },
-  stats({ frames }, top) {
-    const sorted = Array.from(
-      frames,
-      ([name, { value, samples }]) => ({ name, value: quantity(value), samples }),
-    ).sort(byValueAndName);
-    return { frames: sorted.slice(0, top) };
-  },
+  stats: ({ frames }, top) => ({ frames: largestFirst(frames).slice(0, top) }),
   statsShape: object<ProfileStats>({
     frames: list(object<Frame>({ name, value, samples: times })),
   }),
 };
+
+/** Adds all but the `top` largest frames to the frame `(other)`, which is not counted. */
+export function foldFrames(profile: ProfileSeries, top: number): void {
+  const other = profile.frames.get(OTHER_FRAME);
+  const named = new Map(profile.frames);
+  named.delete(OTHER_FRAME);
+  if (named.size <= top) return;
+  const sorted = largestFirst(named);
+  const frames = new Map(sorted.slice(0, top).map(({ name }) => [name, named.get(name)!]));
+  let rest: FrameSum = other ?? { value: 0, samples: 0 };
+  for (const { name } of sorted.slice(top)) {
+    const { value, samples } = named.get(name)!;
+    rest = { value: addSums(rest.value, value), samples: rest.samples + samples };
+  }
+  profile.frames = frames.set(OTHER_FRAME, rest);
+}
+
+/** The frames, largest first. */
+function largestFirst(frames: ReadonlyMap<string, FrameSum>): Frame[] {
+  return Array.from(
+    frames,
+    ([name, { value, samples }]) => ({ name, value: quantity(value), samples }),
+  ).sort(byValueAndName);
+}
 
 /** Compares without `===`: an integer may be a `bigint` on one side and a number on the other. */
 function byValueAndName(a: Frame, b: Frame): number {

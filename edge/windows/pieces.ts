@@ -1,12 +1,12 @@
 /** The pieces that a read or a roll-up merges: the query for them, and the merge. */
 
 import { absorb, decode, emptyWindow, encode, type Window } from "@service/core";
+import { gapsIn, type Interval, joinInterval } from "@service/core/gaps";
 import { yieldToEventLoop } from "@service/core/yield";
 import type { Row } from "../database/database.ts";
 import { type Dictionary, unpackDictionary } from "../format/dictionary.ts";
 import { unpack } from "../format/packed_window.ts";
 import type { CachedDictionary } from "./dictionaries.ts";
-import { gapsIn, type Interval } from "./gaps.ts";
 import { TILING } from "./tiling.ts";
 
 /** The pieces of a tiling in order, the body of each dictionary with the first that needs it. */
@@ -54,7 +54,9 @@ export async function mergePieces(
     if (!dictionary) throw new Error("Cannot read a window: its dictionary is missing");
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
     absorb(window, unpack(new Uint8Array(row.body as ArrayBuffer), { dictionary, ...span }));
-    for (const interval of intervalsOf(span, row.holes as string | null)) join(intervals, interval);
+    for (const interval of intervalsOf(span, row.holes as string | null)) {
+      joinInterval(intervals, interval);
+    }
   }
   return { window, intervals };
 }
@@ -77,10 +79,4 @@ function dictionaryOf(
 
 function intervalsOf(span: Interval, holes: string | null): Interval[] {
   return holes === null ? [span] : gapsIn(decode(holes) as Interval[], span);
-}
-
-function join(intervals: Interval[], next: Interval): void {
-  const last = intervals.at(-1);
-  if (last && last.to_ns >= next.from_ns) last.to_ns = next.to_ns;
-  else intervals.push({ ...next });
 }

@@ -1,10 +1,10 @@
 /** Reads of one instance: the merge of its windows in a span. */
 
 import type { ErrorEntry, Window } from "@service/core";
+import { gapsIn, warningOf } from "@service/core/gaps";
 import { secondsFromNs } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import { absorbStored, readingNewest } from "./entries.ts";
-import { gapsIn, warningOf } from "./gaps.ts";
 import type { StoredInstance } from "./instance.ts";
 import { mergePieces, PIECES } from "./pieces.ts";
 import type { Span } from "./span.ts";

@@ -1,16 +1,18 @@
 /** Gaps between windows, and the warning of them. */
 
-import type { ErrorEntry } from "@service/core";
-import { secondsFromNs } from "@service/core/time";
+import type { ErrorEntry } from "./entries.ts";
+import { secondsFromNs } from "./time.ts";
 
 /** A span of time, `(from_ns, to_ns]`. */
 export interface Interval {
+  /** Start, exclusive; epoch nanoseconds. */
   from_ns: bigint;
+  /** End, inclusive; epoch nanoseconds. */
   to_ns: bigint;
 }
 
 /** The parts of a span that `windows`, in order, leave out. */
-export function gapsIn(windows: Interval[], { from_ns, to_ns }: Interval): Interval[] {
+export function gapsIn(windows: readonly Interval[], { from_ns, to_ns }: Interval): Interval[] {
   const gaps: Interval[] = [];
   let at_ns = from_ns;
   for (const window of [...windows, { from_ns: to_ns, to_ns }]) {
@@ -20,8 +22,15 @@ export function gapsIn(windows: Interval[], { from_ns, to_ns }: Interval): Inter
   return gaps;
 }
 
+/** Adds the span of a window that follows `intervals`; those that touch become one. */
+export function joinInterval(intervals: Interval[], next: Interval): void {
+  const last = intervals.at(-1);
+  if (last && last.to_ns >= next.from_ns) last.to_ns = next.to_ns;
+  else intervals.push({ ...next });
+}
+
 /** The warning of gaps, at least one, in which nothing is known. */
-export function warningOf(gaps: Interval[], log_ns: bigint): ErrorEntry {
+export function warningOf(gaps: readonly Interval[], log_ns: bigint): ErrorEntry {
   const total_ns = gaps.reduce((total, { from_ns, to_ns }) => total + to_ns - from_ns, 0n);
   const from = secondsFromNs(gaps[0]!.from_ns);
   const to = secondsFromNs(gaps.at(-1)!.to_ns);

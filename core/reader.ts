@@ -1,0 +1,70 @@
+/**
+ * The reader: what has been measured, of one instance or many, local or hosted. Everything that answers
+ * reads through it.
+ */
+
+import type { Interval } from "./gaps.ts";
+import type { Instance } from "./payload.ts";
+import type { Selection } from "./selection.ts";
+import type { Tags } from "./tags.ts";
+import type { Window } from "./window.ts";
+
+/** A source of windows. */
+export interface SignalsReader {
+  /** One page of the instances that ran in the span, the newest first. */
+  instances(
+    selection: InstanceSelection,
+    span: Interval,
+    page: InstancePage,
+  ): Promise<Instance[]>;
+
+  /**
+   * The merge of the windows of each instance that end in the span, in the order of `ids`. Windows of
+   * different instances are never merged: the tags of their series do not tell them apart. Instances
+   * that are not known are left out.
+   */
+  windows(
+    ids: readonly string[],
+    span: Interval,
+    selection: Selection,
+  ): AsyncIterable<InstanceWindow>;
+
+  /**
+   * The windows of one instance in the span, merged into steps, in order. Steps end at multiples of
+   * `step_ns` since the epoch, the last one at the end of the span; each is the merge of whole windows
+   * or roll-ups. Where only coarser roll-ups are kept steps are longer, as the span of the window says;
+   * steps without windows are left out.
+   */
+  steps(
+    id: string,
+    span: Interval,
+    step_ns: bigint,
+    selection: Selection,
+  ): AsyncIterable<Window>;
+}
+
+/** The instances to list. */
+export interface InstanceSelection {
+  /** Tags that an instance must have, all of them. */
+  tags?: Tags;
+}
+
+/** A page of a list of instances. */
+export interface InstancePage {
+  /** Most instances of the page. */
+  limit: number;
+  /** `instance_id` of the last instance of the previous page. */
+  after?: string;
+}
+
+/** What was measured of one instance. */
+export interface InstanceWindow {
+  /** The instance. */
+  instance: Instance;
+  /** The merge of its windows in the span; its own span is that from the first to the last of them. */
+  window: Window;
+  /** Snapshot instant: the end of the span, or an earlier one up to which all windows have arrived. */
+  payload_ns: bigint;
+  /** Parts of the span up to `payload_ns` of which nothing is known; the instance ran in them. */
+  gaps: Interval[];
+}
