@@ -1,8 +1,6 @@
 /** Series: the measured values of one name, type and tags. Each kind has its own file. */
 
-import { object, oneOf, type Shape } from "../schema.ts";
 import { tagsKey } from "../tags.ts";
-import { name, tags } from "../value_schema.ts";
 import { counter, type CounterSeries, type CounterStats } from "./counter.ts";
 import { gauge, type GaugeSeries, type GaugeStats } from "./gauge.ts";
 import { histogram, type HistogramSeries, type HistogramStats } from "./histogram.ts";
@@ -12,7 +10,7 @@ import { profile, type ProfileSeries, type ProfileStats } from "./profile.ts";
 export type { Buckets } from "./buckets.ts";
 export { quantile } from "./histogram.ts";
 export type { SeriesKind, SeriesOf, Uploaded, ValuesOf } from "./kind.ts";
-export { type Frame, frameNames, type FrameSum } from "./profile.ts";
+export type { Frame, FrameSum } from "./profile.ts";
 export type {
   CounterSeries,
   CounterStats,
@@ -61,10 +59,3 @@ export function kindOf({ type }: Series): SeriesKind<Series, unknown> {
 export function seriesKey({ name, type, tags }: Pick<Series, "name" | "type" | "tags">): string {
   return `${type} ${name.length}:${name}${tagsKey(tags)}`;
 }
-
-/** The identity of a series in an upload. */
-export const seriesIdentity: Shape<Pick<Series, "name" | "type" | "tags">> = object({
-  name,
-  type: oneOf(...Object.keys(kinds) as Series["type"][]),
-  tags,
-});

@@ -37,9 +37,6 @@ export interface Frame {
   samples: number;
 }
 
-/** The names of a profile's frames in an upload. */
-export const frameNames: Shape<string[]> = list(name, { max: MAX_FRAMES + 1 });
-
 interface FramesBody {
   names: string[];
   values: Sum[];
@@ -48,7 +45,7 @@ interface FramesBody {
 
 const frames: Shape<Map<string, FrameSum>> = mapped(
   object<FramesBody>({
-    names: frameNames,
+    names: list(name, { max: MAX_FRAMES + 1 }),
     values: list(sum, { max: MAX_FRAMES + 1 }),
     samples: list(times, { max: MAX_FRAMES + 1 }),
   }),

@@ -1,10 +1,6 @@
-/** The format of a histogram's buckets: their identity, their column, their text in an upload. */
+/** The format of a histogram's buckets: their identity and their column. */
 
 import type { Bins, Buckets } from "@service/core";
-import { isBinIndex } from "@service/core/bins";
-import { MAX_BINS, MAX_BUCKETS } from "@service/core/limits";
-import { NotCanonical, type TextReader } from "./_text_reader.ts";
-import { readDouble } from "./_values.ts";
 import { type ColumnReader, type ColumnWriter, isAscending } from "./columns.ts";
 
 /** The kind of buckets: native bins, or the bounds of a Prometheus histogram. */
@@ -74,27 +70,4 @@ export function readBucketColumn(
   const bins: Bins = new Map();
   for (const index of indexes) bins.set(index, input.natural());
   return { bins };
-}
-
-const readNatural = (reader: TextReader): number => reader.natural();
-const readInteger = (reader: TextReader): number => reader.integer();
-
-/**
- * Reads the buckets of a histogram that counted `count` values.
- *
- * @throws {NotCanonical} If they are written in any other way, or are wrong.
- */
-export function readBuckets(reader: TextReader, count: number): Buckets {
-  const isBins = reader.skipIf('{"kind":"bins","indexes":');
-  if (!isBins) reader.expect('{"kind":"bounds","bounds":');
-  const edges = isBins ? reader.list(readInteger, MAX_BINS) : reader.list(readDouble, MAX_BUCKETS);
-  reader.expect(',"counts":');
-  const counts = reader.list(readNatural, MAX_BINS);
-  reader.expect("}");
-  const isComplete = counts.length === edges.length + (isBins ? 0 : 1) && isAscending(edges) &&
-    counts.reduce((total, times) => total + times, 0) === count;
-  if (!isComplete) throw new NotCanonical();
-  if (!isBins) return { bounds: edges, counts };
-  if (!edges.every(isBinIndex)) throw new NotCanonical();
-  return { bins: new Map(edges.map((index, i) => [index, counts[i]!])) };
 }

@@ -1,7 +1,6 @@
 /** The format of counters. */
 
 import type { CounterSeries } from "@service/core";
-import { readIncrease } from "./_values.ts";
 import type { KindFormat } from "./kind.ts";
 
 /** The format of counters: one column. */
@@ -14,8 +13,4 @@ export const counter: KindFormat<CounterSeries> = {
       series.total = input.value();
     },
   }],
-  read(reader, { name, tags, updated_ns }) {
-    reader.expect('"total":');
-    return { name, type: "counter", tags, updated_ns, total: readIncrease(reader) };
-  },
 };

@@ -1,7 +1,6 @@
 /** The format of gauges. */
 
 import type { GaugeSeries } from "@service/core";
-import { readQuantity } from "./_values.ts";
 import type { KindFormat } from "./kind.ts";
 
 /** The format of gauges: one column. */
@@ -14,8 +13,4 @@ export const gauge: KindFormat<GaugeSeries> = {
       series.value = input.value();
     },
   }],
-  read(reader, { name, tags, updated_ns }) {
-    reader.expect('"value":');
-    return { name, type: "gauge", tags, updated_ns, value: readQuantity(reader) };
-  },
 };

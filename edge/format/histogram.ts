@@ -1,8 +1,7 @@
 /** The format of histograms. */
 
 import type { HistogramSeries } from "@service/core";
-import { readDouble, readSum } from "./_values.ts";
-import { readBucketColumn, readBuckets, writeBucketColumn } from "./buckets.ts";
+import { readBucketColumn, writeBucketColumn } from "./buckets.ts";
 import type { KindFormat } from "./kind.ts";
 
 /** The format of histograms: a column for each field, that of the buckets for those that have some. */
@@ -45,17 +44,4 @@ export const histogram: KindFormat<HistogramSeries> = {
       series.buckets = readBucketColumn(input, identity.buckets);
     },
   }],
-  read(reader, { name, tags, updated_ns }) {
-    reader.expect('"count":');
-    const count = reader.natural();
-    reader.expect(',"sum":');
-    const sum = readSum(reader);
-    reader.expect(',"min":');
-    const min = reader.skipIf("null") ? null : readDouble(reader);
-    reader.expect(',"max":');
-    const max = reader.skipIf("null") ? null : readDouble(reader);
-    reader.expect(',"buckets":');
-    const buckets = reader.skipIf("null") ? null : readBuckets(reader, count);
-    return { name, type: "histogram", tags, updated_ns, count, sum, min, max, buckets };
-  },
 };

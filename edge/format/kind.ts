@@ -1,26 +1,19 @@
-/** The format of a kind of series: its columns in a packed window, its values in an upload's text. */
+/** The format of a kind of series: its columns in a packed window. */
 
 import type { Series } from "@service/core";
-import type { TextReader } from "./_text_reader.ts";
 import type { ColumnReader, ColumnWriter } from "./columns.ts";
 import type { KnownIdentity } from "./dictionary.ts";
 
 /** Identity and last update of a series of any kind. */
 export type SeriesHead = Pick<Series, "name" | "tags" | "updated_ns">;
 
-/** Format of a kind of series: how it is stored, and read from an upload. */
+/** Format of a kind of series: how it is stored. */
 export interface KindFormat<S extends Series> {
   readonly type: S["type"];
   /** A series whose values are not read yet. */
   blank(head: SeriesHead): S;
   /** Its columns, in the order in which a packed window has them. */
   readonly columns: readonly Column<S>[];
-  /**
-   * Reads the values of a series, which come next in the form of its `body` in core.
-   *
-   * @throws {NotCanonical} If they are written in any other way, or are wrong.
-   */
-  read(reader: TextReader, head: SeriesHead, names: RememberedNames): S;
 }
 
 /** One field of all series of a kind, written and read in the same order. */
@@ -32,9 +25,4 @@ export interface Column<S extends Series> {
 /** Indexes of frames by their names; those that the dictionary lacks come after its own. */
 export interface FrameIndexes {
   indexOfFrame(name: string): number;
-}
-
-/** Names of a series' frames in the last upload. */
-export interface RememberedNames {
-  names?: { text: string; list: string[] };
 }

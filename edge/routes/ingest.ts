@@ -1,12 +1,11 @@
 /** `POST /api/v1/ingest`: stores one window of one instance. */
 
 import { createHash } from "node:crypto";
-import { ShapeError, type Upload } from "@service/core";
+import { decode, ShapeError, type Upload } from "@service/core";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { refuse } from "@service/core/problem";
 import { flag, nanoseconds, object, type Shape } from "@service/core/schema";
 import { uploadShape } from "@service/core/upload_schema";
-import type { UploadReader } from "../format/fast_upload.ts";
 import { json, refusal } from "../http/answers.ts";
 import { readBody } from "../http/body.ts";
 import { type AuthenticatedRequest, type Route, route } from "../http/route.ts";
@@ -85,10 +84,10 @@ async function readWindow(
   { c, service, client }: AuthenticatedRequest<"write">,
 ): Promise<WindowToStore> {
   const { db, project, key } = client;
-  const { uploads, dictionaries, minutes } = service.memory;
+  const { dictionaries, minutes } = service.memory;
   const limits = limitsOf(project, service.quotas);
   const body = await readBody(c.req.raw, limits.max_body_bytes);
-  const { window, tags, attributes, ...upload } = readUpload(uploads, body);
+  const { window, tags, attributes, ...upload } = readUpload(body);
   expectFewSeries(window, limits);
   await service.instances.expectRoom(client, upload.instance_id, limits);
   const { from_ns, to_ns } = window;
@@ -125,9 +124,9 @@ function textOf(body: Uint8Array): string {
   return text.includes("\ufffd") ? strictUtf8.decode(body) : text;
 }
 
-function readUpload(uploads: UploadReader, body: Uint8Array): Upload {
+function readUpload(body: Uint8Array): Upload {
   try {
-    return uploads.read(textOf(body));
+    return uploadShape.check(decode(textOf(body)));
   } catch (error) {
     if (error instanceof ShapeError) {
       const parameter = error.path || "body";

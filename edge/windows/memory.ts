@@ -1,13 +1,10 @@
 /** The memory of a process: instances between two uploads, each part with a bound. */
 
-import { UploadReader } from "../format/fast_upload.ts";
 import { Dictionaries } from "./dictionaries.ts";
 import { OpenMinutes } from "./open_minutes.ts";
 
 /** The memory of instances; all of it can be restored from their database. */
 export interface Memory {
-  /** Texts of the series of the last uploads. */
-  uploads: UploadReader;
   /** The dictionaries that pack windows. */
   dictionaries: Dictionaries;
   /** Merged windows of minutes that are not over. */
@@ -17,5 +14,5 @@ export interface Memory {
 /** An empty memory. */
 export function createMemory(): Memory {
   const dictionaries = new Dictionaries();
-  return { uploads: new UploadReader(), dictionaries, minutes: new OpenMinutes(dictionaries) };
+  return { dictionaries, minutes: new OpenMinutes(dictionaries) };
 }
