@@ -86,8 +86,10 @@ function compareCounters(local: Signals, hosted: Signals): number {
   return counters.length;
 }
 
-function show({ metrics, resources, errors, payload_ns, start_ns }: Signals): void {
-  const seconds = (Number(payload_ns - start_ns) / 1e9).toFixed(1);
+function show({ metrics, resources, errors }: Signals): void {
+  const covered = metrics.find(({ name }) => name === "profiler_covered_nanoseconds")!.stats;
+  assert("total" in covered);
+  const seconds = (Number(covered.total) / 1e9).toFixed(1);
   console.log(
     `  ${metrics.length} metrics over ${seconds} s, ${resources.length} resources, ${errors.length} errors`,
   );

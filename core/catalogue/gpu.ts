@@ -141,7 +141,7 @@ export const GPU_METRICS: readonly CatalogueEntry[] = [
       "Time in which the process had at least one kernel, copy, set or graph on the device: " +
       "the exact union of their intervals.",
     read:
-      "Divide by the time between two reads: the rest is the share in which the device waited " +
+      "Divide by profiler_covered_nanoseconds: the rest is the share in which the device waited " +
       "for this process. Several processes may overlap, so do not add theirs. A graph counts as busy " +
       "from its start to its end, gaps inside included.",
     act: "A low share: the GPU is starved; look at process_cpu_usage_percent, input and " +

@@ -115,8 +115,8 @@ export const HOST_METRICS: readonly CatalogueEntry[] = [
     tags: ["resource", "kind"],
     meaning: "Time in which some task, or all tasks that had work, stalled for lack of a " +
       "resource: cpu, memory, io.",
-    read: "Divide by the window's length for the exact share over any window. Counts from " +
-      "the profiler's first sample. Absent where the kernel does not measure pressure.",
+    read: "Divide by profiler_covered_nanoseconds / 1e3 for the exact share over any window. " +
+      "Counts from the profiler's first sample. Absent where the kernel does not measure pressure.",
     act: "As host_pressure_stall_percent, to compare two versions of a workload over a whole run.",
   },
   {

@@ -30,8 +30,8 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
       "All since the process's start, in steps of 0.01 s. What it used after its last reading " +
       "(up to a second before its end) and processes that lived between two readings are not seen.",
     act:
-      "Divide by the window's length for the mean number of busy threads. Sample the process's " +
-      "stacks to see where they are.",
+      "Divide by profiler_covered_nanoseconds / 1e9 for the mean number of busy threads. Sample " +
+      "the process's stacks to see where they are.",
   },
   {
     name: "process_system_cpu_seconds",

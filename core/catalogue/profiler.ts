@@ -21,6 +21,20 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "missing), and run again.",
   },
   {
+    name: "profiler_covered_nanoseconds",
+    type: "counter",
+    unit: "nanoseconds",
+    tags: [],
+    meaning: "Time that the windows of the answer cover, to the real end of the run.",
+    read: "Divide by it for every share and rate: gpu_busy_nanoseconds / " +
+      "profiler_covered_nanoseconds is the busy share. payload_ns - start_ns is only the span " +
+      "that was asked for, and that may begin before the run, end after it, or have gaps: a run of " +
+      "600 s covers 600 s whenever it is read. Between two cumulative reads, divide " +
+      "differences by its difference. Absent: another uploader made the windows.",
+    act: "Smaller than payload_ns - start_ns: the run was shorter than the span, or windows are " +
+      "missing; errors names the gaps. What is divided by it stays right for the time covered.",
+  },
+  {
     name: "profiler_dropped_series_total",
     type: "counter",
     unit: null,
@@ -96,7 +110,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     unit: "seconds",
     tags: [],
     meaning: "Processor time of the profiler itself.",
-    read: "Divide by the window's length: 0.01 is one percent of one processor.",
+    read: "Divide by profiler_covered_nanoseconds / 1e9: 0.01 is one percent of one processor.",
     act: "If it matters beside the workload, report it: it should stay near 0.01 a second.",
   },
   {
@@ -157,7 +171,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     unit: "nanoseconds",
     tags: ["process.pid", "process.host_pid"],
     meaning: "Time that threads of the workload spent in the profiler's callbacks.",
-    read: "Divide by the time between two reads: it is the cost of capturing for the " +
+    read: "Divide by profiler_covered_nanoseconds: it is the cost of capturing for the " +
       "workload's own threads. The thread that reads the records is not included.",
     act: "Above a percent: go back to --cuda-graph-trace graph if it is node; otherwise report it.",
   },

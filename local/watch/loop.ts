@@ -69,6 +69,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
 
   return {
     async finish() {
+      sampler.end();
       await ticker.stop();
       await sampler.settle();
       await ticker.alone(() => sampler.sample((now_ns() / SECOND_NS + 1n) * SECOND_NS));

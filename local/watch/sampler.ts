@@ -18,6 +18,9 @@ export interface SamplerOptions {
 /** Windows are cut for upload where a whole second is a multiple of this. */
 const UPLOAD_SECONDS = 10n;
 
+/** Time that the windows of an instance cover: what a rate or a share is divided by. */
+const COVERED = "profiler_covered_nanoseconds";
+
 /** Samples the sources, up to a whole second or up to now; its functions never run two at a time. */
 export class Sampler {
   readonly #now_ns: () => bigint;
@@ -30,6 +33,8 @@ export class Sampler {
   #ticked_ns: bigint;
   /** The end of the window that is being measured. */
   #to_ns: bigint | undefined;
+  /** The end of the run: the time that windows cover ends there. */
+  #ended_ns: bigint | undefined;
   #settled = false;
 
   /** A sampler that has measured nothing yet. */
@@ -118,6 +123,11 @@ export class Sampler {
     return true;
   }
 
+  /** Ends the run now: the rest is still measured, and counts as part of the time until here. */
+  end(): void {
+    this.#ended_ns = this.#now_ns();
+  }
+
   /** Prepares the sources for the last sample; no refresh happens after it. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.#sources.map((source) => source.settle?.()));
@@ -130,6 +140,9 @@ export class Sampler {
   }
 
   #keep(to_ns: bigint): void {
+    const until_ns = this.#ended_ns ?? to_ns;
+    const covered_ns = (until_ns < to_ns ? until_ns : to_ns) - this.total.to_ns;
+    this.#recorder.counter(COVERED, {}, Math.max(0, Number(covered_ns)));
     this.#accumulator.add(this.#recorder.cut(to_ns));
     this.#to_ns = undefined;
   }

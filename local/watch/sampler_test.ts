@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import type { Window } from "@service/core";
+import fc from "fast-check";
 import { Sampler } from "./sampler.ts";
 import type { Source } from "../sources/source.ts";
 
 const SECOND_NS = 1_000_000_000n;
 const START_NS = 1_790_000_001n * SECOND_NS + 400_000_000n;
+const COVERED = "profiler_covered_nanoseconds";
 const SECOND = 1_790_000_002n * SECOND_NS;
 
 /** A sampler of `sources` with a clock that is set, and the messages that the user gets. */
@@ -112,6 +114,36 @@ Deno.test("windows cut for upload have what was measured since the last one, ref
   assert.equal(total(window, "a"), 1);
   assert.deepEqual([window.from_ns, window.to_ns], [SECOND + 1n, SECOND + SECOND_NS]);
   assert.equal(total(subject.total, "a"), 102);
+});
+
+Deno.test("windows cover the time to the end of the run, in any tiling by ticks and refreshes", async () => {
+  await fc.assert(fc.asyncProperty(
+    fc.array(fc.tuple(fc.boolean(), fc.bigInt(0n, 2n * SECOND_NS)), { maxLength: 12 }),
+    fc.array(fc.bigInt(0n, SECOND_NS), { minLength: 2, maxLength: 2 }),
+    async (steps, [untilEnd_ns = 0n, untilLast_ns = 0n]) => {
+      const { sampler: subject, clock } = sampler(counting("a"));
+      const covered: unknown[] = [];
+      for (const [isTick, later_ns] of steps) {
+        clock.now_ns += later_ns;
+        await (isTick ? subject.tick() : subject.refresh());
+        assert.equal(total(subject.total, COVERED) ?? 0, Number(subject.total.to_ns - START_NS));
+        covered.push(total(subject.cut(), COVERED) ?? 0);
+      }
+      clock.now_ns += untilEnd_ns;
+      subject.end();
+      // A refresh moves time on by a nanosecond where the clock does not.
+      const ended_ns = clock.now_ns > subject.total.to_ns ? clock.now_ns : subject.total.to_ns;
+      clock.now_ns += untilLast_ns;
+      await subject.refresh();
+      await subject.sample((clock.now_ns / SECOND_NS + 1n) * SECOND_NS);
+      assert.equal(total(subject.total, COVERED), Number(ended_ns - START_NS));
+      covered.push(total(subject.cut(), COVERED));
+      assert.equal(
+        covered.reduce((sum, part) => Number(sum) + Number(part), 0),
+        Number(ended_ns - START_NS),
+      );
+    },
+  ));
 });
 
 Deno.test("after the sources are settled nothing is refreshed, also if one of them failed", async () => {

@@ -30,7 +30,7 @@ async function benchWatcher(directory: string, processes: number): Promise<Row[]
   const later = await readLocal(run);
   const before = cost(settled);
   const after = cost(later);
-  const seconds = Number(later.payload_ns - settled.payload_ns) / 1e9;
+  const seconds = after.covered_seconds - before.covered_seconds;
   const pids = later.resources.flatMap(({ tags }) => tags["process.pid"] ?? []);
   for (const pid of pids) Deno.kill(Number(pid), "SIGKILL");
   await run.ended;
@@ -54,9 +54,11 @@ async function benchWatcher(directory: string, processes: number): Promise<Row[]
 
 function cost({ metrics }: Signals) {
   const stats = (name: string) => metrics.find((metric) => metric.name === name)!.stats;
+  const covered = stats("profiler_covered_nanoseconds");
   const cpu = stats("profiler_cpu_seconds");
   const memory = stats("profiler_memory_usage_bytes");
   return {
+    covered_seconds: "total" in covered ? Number(covered.total) / 1e9 : NaN,
     cpu_seconds: "total" in cpu ? Number(cpu.total) : NaN,
     bytes: "value" in memory ? Number(memory.value) : NaN,
   };

@@ -9,7 +9,7 @@ import {
   type Signals,
   signals,
 } from "@service/core";
-import { secondsFromNs } from "@service/core/time";
+import { SECOND_NS, secondsFromNs, tsFromNs } from "@service/core/time";
 import { temporaryDirectory } from "../temporary_directory.ts";
 import {
   type Hosted,
@@ -22,6 +22,9 @@ import {
 } from "../stack.ts";
 
 const WORKLOAD = new URL("../../examples/workload.py", import.meta.url).pathname;
+
+/** Exactness of the profiler's clock, whose unit is a millisecond. */
+const CLOCK_MS = 2;
 
 /** The only instance of `hosted`, as soon as there is one. */
 async function onlyInstance(hosted: Hosted): Promise<string> {
@@ -121,6 +124,32 @@ async function firstSpooled(spool: string): Promise<string | undefined> {
 async function isGone(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => false, (error) => error instanceof Deno.errors.NotFound);
 }
+
+Deno.test("a run covers its real time, also where it is read an hour later", async () => {
+  await using directory = await temporaryDirectory();
+  await using hosted = await startHosted(directory.path);
+  const command = ["python3", "-c", "import time; time.sleep(2); print(time.time_ns())"];
+  await using run = startRun(command, { directory: directory.path, env: uploadTo(hosted) });
+  const { status, stdout } = await run.ended;
+  const seen_ms = Date.now();
+  assert.equal(status.code, 0);
+  const id = await onlyInstance(hosted);
+  const local = await lastLocal(directory.path, id);
+  const ended_ms = Number(stdout) / 1e6;
+  const covered_ns = totals(local).get("profiler_covered_nanoseconds []")!;
+  const covered_to_ms = Number(local.start_ns + BigInt(covered_ns)) / 1e6;
+  assert(
+    covered_to_ms >= ended_ms - CLOCK_MS && covered_to_ms <= seen_ms + CLOCK_MS,
+    `covers the time to ${covered_to_ms}: the command ended between ${ended_ms} and ${seen_ms}`,
+  );
+
+  const start_ts = tsFromNs(local.start_ns);
+  for (const end of ["", String(start_ts + 3_600)]) {
+    const read = await readHosted(hosted, id, String(start_ts), end);
+    assert.equal(totals(read).get("profiler_covered_nanoseconds []"), covered_ns);
+    if (end) assert.equal(read.payload_ns - read.start_ns, 3_600n * SECOND_NS);
+  }
+});
 
 Deno.test("windows of a killed profiler are sent by the next run with the same key", async () => {
   await using directory = await temporaryDirectory();
