@@ -2,9 +2,8 @@
 
 import { parseArgs } from "node:util";
 import { ShapeError } from "@service/core";
-import { Refusal } from "@service/core/problem";
 import { text } from "@service/core/schema";
-import { openDatabases } from "./database/databases.ts";
+import { openDatabases, sentence } from "./database/databases.ts";
 import { type Field, field, type Input, type Operation } from "./routes/operation.ts";
 import { operations } from "./routes/operations.ts";
 import { clock } from "./service.ts";
@@ -39,9 +38,7 @@ async function main(args: string[]): Promise<number> {
     for (const line of operation.lines(answer, { input, now_ns: clock() })) console.log(line);
     return 0;
   } catch (error) {
-    const { message } = error as Error;
-    const isExplained = error instanceof RangeError || error instanceof Refusal;
-    console.error(isExplained ? message : `Cannot use the database: ${message}`);
+    console.error(sentence(error));
     return 1;
   }
 }

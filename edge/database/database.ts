@@ -32,6 +32,16 @@ export interface DatabaseOptions {
   busy_ms?: number;
   /** Called for each failure. */
   onFailure?: (outcome: "retried" | "failed") => void;
+  /** Called when the {@linkcode Guard} has refused this program. */
+  onRefused?: (reason: Error) => void;
+}
+
+/** A condition on which a program may use a database; another program may end it at any time. */
+export interface Guard {
+  /** Precedes the statements of every write, and fails unless the condition holds. */
+  statement: Statement;
+  /** Why this program must not use the database, or `null` if it may. */
+  reason: (query: Database["query"]) => Promise<Error | null>;
 }
 
 const ATTEMPTS = 6;
@@ -58,10 +68,13 @@ export class OpenDatabase implements Database {
   readonly #writes: WriteQueue;
   #client: UsedClient;
   #closed = false;
+  readonly #onRefused: NonNullable<DatabaseOptions["onRefused"]>;
+  #guard?: Guard;
+  #refused: Error | null = null;
 
   /** Of the database at the URL; {@linkcode openDatabase} also prepares a file. */
   constructor(options: DatabaseOptions, createClient: (config: Config) => UsedClient) {
-    const { url, token, busy_ms = 5000, onFailure = () => {} } = options;
+    const { url, token, busy_ms = 5000, onFailure = () => {}, onRefused = () => {} } = options;
     this.#isFile = url.startsWith("file:");
     this.#create = () =>
       createClient({
@@ -71,10 +84,9 @@ export class OpenDatabase implements Database {
         ...(token && { authToken: token }),
       });
     this.#onFailure = onFailure;
+    this.#onRefused = onRefused;
     this.#client = this.#create();
-    this.#writes = new WriteQueue((statements) =>
-      this.#retry((client) => client.batch(statements, "write"))
-    );
+    this.#writes = new WriteQueue((statements) => this.#batch(statements));
   }
 
   /** Number of waiting writes. */
@@ -94,13 +106,34 @@ export class OpenDatabase implements Database {
     return this.#writes.write(statements);
   }
 
+  /** From now on the database is used on this condition. */
+  guard(guard: Guard): void {
+    this.#guard = guard;
+  }
+
+  /** Looks whether the {@linkcode Guard} allows this program; all is refused from then on until it does. */
+  async check(): Promise<void> {
+    const reason = await this.#guard?.reason((statement) => this.#client.execute(statement));
+    this.#refused = reason ?? null;
+    if (reason) this.#onRefused(reason);
+  }
+
   [Symbol.dispose](): void {
     this.#closed = true;
     this.#client.close();
   }
 
+  async #batch(statements: Statement[]): Promise<Result[]> {
+    const guards = this.#guard ? [this.#guard.statement] : [];
+    const results = await this.#retry((client) =>
+      client.batch([...guards, ...statements], "write")
+    );
+    return results.slice(guards.length);
+  }
+
   async #retry<T>(work: (client: UsedClient) => Promise<T>): Promise<T> {
     for (let attempt = 1;; attempt++) {
+      if (this.#refused) throw this.#refused;
       const used = this.#client;
       try {
         return await work(used);
@@ -108,11 +141,22 @@ export class OpenDatabase implements Database {
         const passes = isBusy(error) || isClosed(error);
         const again = passes && !this.#closed && attempt < ATTEMPTS;
         if (passes || isLost(error)) this.#onFailure(again ? "retried" : "failed");
-        if (!again) throw passes || isLost(error) ? unavailable(error) : error;
+        if (!again && (passes || isLost(error))) throw unavailable(error);
+        if (!again) throw await this.#refusal() ?? error;
         this.#replace(used);
         await delay(Math.random() * FIRST_DELAY_MS * 2 ** attempt);
       }
     }
+  }
+
+  /** Why a statement may have failed that is right for the schema that this program knows. */
+  async #refusal(): Promise<Error | null> {
+    try {
+      await this.check();
+    } catch {
+      // The failure itself is told.
+    }
+    return this.#refused;
   }
 
   /** The client of a file is unusable once it found the file busy in a batch. */

@@ -3,7 +3,8 @@
 import { LibsqlError } from "@libsql/client/web";
 import { type OpenDatabase, openDatabase } from "./database.ts";
 import { Lease } from "./lease.ts";
-import { migrate } from "./migrations.ts";
+import { type Migration, MIGRATIONS } from "./migrations.ts";
+import { guardOf, migrate } from "./schema.ts";
 
 /** The location of the database that holds the rows of a project. */
 export interface DatabaseLocation {
@@ -25,6 +26,10 @@ export interface DatabasesOptions {
   /** Most databases of projects that stay open while they are idle. */
   max_open?: number;
   onFailure?: (outcome: "retried" | "failed") => void;
+  /** Called when the database of projects and keys has refused this program. */
+  onRefused?: (reason: Error) => void;
+  /** The schema that is used. */
+  migrations?: readonly Migration[];
 }
 
 interface OpenEntry {
@@ -102,43 +107,54 @@ export class Databases implements AsyncDisposable {
 
   /** Number of waiting writes, in all open databases. */
   async waitingWrites(): Promise<number> {
-    const open = await Promise.allSettled([...this.#open.values()].map(({ opening }) => opening));
-    return open.reduce(
-      (sum, db) => sum + (db.status === "fulfilled" ? db.value.waitingWrites : 0),
-      this.control.waitingWrites,
-    );
+    return (await this.#all()).reduce((sum, { waitingWrites }) => sum + waitingWrites, 0);
+  }
+
+  /** Looks whether the schemas of open databases still allow this program; each refuses all if not. */
+  async check(): Promise<void> {
+    // One that does not answer is checked the next time.
+    await Promise.allSettled((await this.#all()).map((db) => db.check()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const db of await this.#all()) db[Symbol.dispose]();
+  }
+
+  /** All databases that are open. */
+  async #all(): Promise<OpenDatabase[]> {
     const open = await Promise.allSettled([...this.#open.values()].map(({ opening }) => opening));
-    for (const db of open) if (db.status === "fulfilled") db.value[Symbol.dispose]();
-    this.control[Symbol.dispose]();
+    const opened = open.flatMap((db) => db.status === "fulfilled" ? [db.value] : []);
+    return [this.control, ...opened];
   }
 
   async #openAt(url: string): Promise<OpenDatabase> {
     if (url.startsWith("file:")) await makeFolder(url);
-    const { token, onFailure } = this.#options;
-    const db = await openDatabase({ url, token, onFailure }).catch(asUserError);
-    try {
-      await migrate(db);
-    } catch (error) {
-      db[Symbol.dispose]();
-      throw error;
-    }
-    return db;
+    return await openMigrated({ ...this.#options, url, onRefused: undefined }).catch(asUserError);
   }
 }
 
 /** Opens and migrates the database of projects and keys. */
 export async function openDatabases(options: DatabasesOptions): Promise<Databases> {
-  const control = await openDatabase(options);
+  return new Databases(await openMigrated(options), options);
+}
+
+async function openMigrated(options: DatabasesOptions): Promise<OpenDatabase> {
+  const { migrations = MIGRATIONS } = options;
+  const db = await openDatabase(options);
   try {
-    await migrate(control);
+    await migrate(db, migrations);
   } catch (error) {
-    control[Symbol.dispose]();
+    db[Symbol.dispose]();
     throw error;
   }
-  return new Databases(control, options);
+  db.guard(guardOf(migrations.length));
+  return db;
+}
+
+/** The failure of a database as one line for its operator. */
+export function sentence(error: unknown): string {
+  const { message } = error as Error;
+  return message.startsWith("Cannot ") ? message : `Cannot use the database: ${message}`;
 }
 
 /** Throws a wrong URL as a mistake of the caller. */

@@ -1,39 +1,10 @@
-/** The schema of every database, and the migrations between its versions. */
+/** The schema of every database: the migrations between its versions. */
 
-import type { Database } from "./database.ts";
-
-/**
- * Brings the database to the newest schema; safe to run again, and by several processes at once.
- *
- * @throws {RangeError} If its schema is newer than this program.
- */
-export async function migrate(db: Database, migrations = MIGRATIONS): Promise<void> {
-  await db.write(["CREATE TABLE IF NOT EXISTS schema (version INTEGER PRIMARY KEY) STRICT"]);
-  const current = await version(db);
-  if (current > migrations.length) {
-    throw new RangeError(
-      `Cannot use the database: this program knows versions of its schema up to ${migrations.length}` +
-        `: got ${current}`,
-    );
-  }
-  for (const [i, statements] of migrations.entries()) {
-    const next = i + 1;
-    if (next <= current) continue;
-    try {
-      await db.write([
-        { sql: "INSERT INTO schema (version) VALUES (?)", args: [next] },
-        ...statements,
-      ]);
-    } catch (error) {
-      // Another process has migrated it.
-      if (await version(db) < next) throw error;
-    }
-  }
-}
-
-async function version(db: Database): Promise<number> {
-  const { rows } = await db.query("SELECT max(version) AS version FROM schema");
-  return Number(rows[0]!.version ?? 0);
+/** The step from one version of the schema to the next. */
+export interface Migration {
+  /** The oldest version whose programs may still write once this one is applied. */
+  oldest: number;
+  statements: readonly string[];
 }
 
 /** Error text of the database for a write to a project that is being moved, or was moved. */
@@ -49,99 +20,105 @@ function blockTriggers(table: string, project: string): string[] {
   );
 }
 
-/** One entry per version, each applied in one transaction; never changed after a release. */
-export const MIGRATIONS: readonly (readonly string[])[] = [
-  [
-    `CREATE TABLE projects (
-      id INTEGER PRIMARY KEY,
-      name TEXT NOT NULL UNIQUE,
-      created_ns INTEGER NOT NULL,
-      database_url TEXT,
-      max_instances INTEGER,
-      max_series INTEGER,
-      max_body_bytes INTEGER,
-      move_token TEXT
-    ) STRICT`,
-    `CREATE TABLE keys (
-      id INTEGER PRIMARY KEY,
-      project INTEGER NOT NULL REFERENCES projects,
-      name TEXT NOT NULL,
-      prefix TEXT NOT NULL UNIQUE,
-      hash BLOB NOT NULL,
-      scope TEXT NOT NULL,
-      created_ns INTEGER NOT NULL,
-      expires_ns INTEGER,
-      last_used_ns INTEGER,
-      revoked_ns INTEGER
-    ) STRICT`,
-    // A project's rows may be in another database than its keys: no row refers across.
-    `CREATE TABLE instances (
-      id INTEGER PRIMARY KEY,
-      project INTEGER NOT NULL,
-      instance_id TEXT NOT NULL,
-      key TEXT NOT NULL,
-      tags TEXT NOT NULL,
-      attributes TEXT NOT NULL,
-      profiler_version TEXT NOT NULL,
-      start_ns INTEGER NOT NULL,
-      watermark_ns INTEGER NOT NULL,
-      final_ns INTEGER,
-      last_seen_ns INTEGER NOT NULL,
-      received_ns INTEGER NOT NULL,
-      rolled_ns INTEGER NOT NULL DEFAULT 0,
-      downsampled_ns INTEGER NOT NULL DEFAULT 0,
-      downsampled_minutes_ns INTEGER NOT NULL DEFAULT 0,
-      given_up_ns INTEGER NOT NULL DEFAULT 0,
-      due_ns INTEGER NOT NULL DEFAULT 0,
-      UNIQUE (project, instance_id)
-    ) STRICT`,
-    "CREATE INDEX instances_by_start ON instances (project, start_ns, id)",
-    "CREATE INDEX instances_by_due ON instances (due_ns)",
-    // Identities that the windows of an instance have in common, named by their content.
-    `CREATE TABLE dictionaries (
-      id INTEGER PRIMARY KEY,
-      instance INTEGER NOT NULL REFERENCES instances,
-      hash BLOB NOT NULL,
-      received_ns INTEGER NOT NULL,
-      body BLOB NOT NULL,
-      UNIQUE (instance, hash)
-    ) STRICT`,
-    // Windows as they came, of level 0, and roll-ups: all windows that end in the aligned span of
-    // `level` seconds that ends at `end_ns`, merged into one.
-    `CREATE TABLE windows (
-      id INTEGER PRIMARY KEY,
-      instance INTEGER NOT NULL REFERENCES instances,
-      level INTEGER NOT NULL,
-      end_ns INTEGER NOT NULL,
-      from_ns INTEGER NOT NULL,
-      to_ns INTEGER NOT NULL,
-      dictionary INTEGER NOT NULL,
-      digest BLOB,
-      holes TEXT,
-      body BLOB NOT NULL,
-      UNIQUE (instance, level, end_ns)
-    ) STRICT`,
-    "CREATE INDEX windows_by_age ON windows (end_ns)",
-    // Errors and other entries of the window that ends at `to_ns`: a row for each list that has some.
-    `CREATE TABLE entries (
-      id INTEGER PRIMARY KEY,
-      instance INTEGER NOT NULL REFERENCES instances,
-      list TEXT NOT NULL,
-      to_ns INTEGER NOT NULL,
-      entries TEXT NOT NULL,
-      count INTEGER NOT NULL,
-      UNIQUE (instance, list, to_ns)
-    ) STRICT`,
-    "CREATE INDEX entries_by_age ON entries (to_ns)",
-    // Projects that accept no writes until `until_s`, or never again if it is NULL.
-    `CREATE TABLE write_blocks (
-      project INTEGER PRIMARY KEY,
-      token TEXT NOT NULL,
-      until_s INTEGER
-    ) STRICT`,
-    ...blockTriggers("instances", "NEW.project"),
-    ...["dictionaries", "windows", "entries"].flatMap((table) =>
-      blockTriggers(table, "(SELECT project FROM instances WHERE id = NEW.instance)")
-    ),
-  ],
+/**
+ * One entry per version, each applied in one transaction; never changed after a release. Programs of the
+ * version before may go on writing: what they use is removed one version after its successor was added.
+ */
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    oldest: 1,
+    statements: [
+      `CREATE TABLE projects (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        created_ns INTEGER NOT NULL,
+        database_url TEXT,
+        max_instances INTEGER,
+        max_series INTEGER,
+        max_body_bytes INTEGER,
+        move_token TEXT
+      ) STRICT`,
+      `CREATE TABLE keys (
+        id INTEGER PRIMARY KEY,
+        project INTEGER NOT NULL REFERENCES projects,
+        name TEXT NOT NULL,
+        prefix TEXT NOT NULL UNIQUE,
+        hash BLOB NOT NULL,
+        scope TEXT NOT NULL,
+        created_ns INTEGER NOT NULL,
+        expires_ns INTEGER,
+        last_used_ns INTEGER,
+        revoked_ns INTEGER
+      ) STRICT`,
+      // A project's rows may be in another database than its keys: no row refers across.
+      `CREATE TABLE instances (
+        id INTEGER PRIMARY KEY,
+        project INTEGER NOT NULL,
+        instance_id TEXT NOT NULL,
+        key TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        attributes TEXT NOT NULL,
+        profiler_version TEXT NOT NULL,
+        start_ns INTEGER NOT NULL,
+        watermark_ns INTEGER NOT NULL,
+        final_ns INTEGER,
+        last_seen_ns INTEGER NOT NULL,
+        received_ns INTEGER NOT NULL,
+        rolled_ns INTEGER NOT NULL DEFAULT 0,
+        downsampled_ns INTEGER NOT NULL DEFAULT 0,
+        downsampled_minutes_ns INTEGER NOT NULL DEFAULT 0,
+        given_up_ns INTEGER NOT NULL DEFAULT 0,
+        due_ns INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (project, instance_id)
+      ) STRICT`,
+      "CREATE INDEX instances_by_start ON instances (project, start_ns, id)",
+      "CREATE INDEX instances_by_due ON instances (due_ns)",
+      // Identities that the windows of an instance have in common, named by their content.
+      `CREATE TABLE dictionaries (
+        id INTEGER PRIMARY KEY,
+        instance INTEGER NOT NULL REFERENCES instances,
+        hash BLOB NOT NULL,
+        received_ns INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        UNIQUE (instance, hash)
+      ) STRICT`,
+      // Windows as they came, of level 0, and roll-ups: all windows that end in the aligned span of
+      // `level` seconds that ends at `end_ns`, merged into one.
+      `CREATE TABLE windows (
+        id INTEGER PRIMARY KEY,
+        instance INTEGER NOT NULL REFERENCES instances,
+        level INTEGER NOT NULL,
+        end_ns INTEGER NOT NULL,
+        from_ns INTEGER NOT NULL,
+        to_ns INTEGER NOT NULL,
+        dictionary INTEGER NOT NULL,
+        digest BLOB,
+        holes TEXT,
+        body BLOB NOT NULL,
+        UNIQUE (instance, level, end_ns)
+      ) STRICT`,
+      "CREATE INDEX windows_by_age ON windows (end_ns)",
+      // Errors and other entries of the window that ends at `to_ns`: a row for each list that has some.
+      `CREATE TABLE entries (
+        id INTEGER PRIMARY KEY,
+        instance INTEGER NOT NULL REFERENCES instances,
+        list TEXT NOT NULL,
+        to_ns INTEGER NOT NULL,
+        entries TEXT NOT NULL,
+        count INTEGER NOT NULL,
+        UNIQUE (instance, list, to_ns)
+      ) STRICT`,
+      "CREATE INDEX entries_by_age ON entries (to_ns)",
+      // Projects that accept no writes until `until_s`, or never again if it is NULL.
+      `CREATE TABLE write_blocks (
+        project INTEGER PRIMARY KEY,
+        token TEXT NOT NULL,
+        until_s INTEGER
+      ) STRICT`,
+      ...blockTriggers("instances", "NEW.project"),
+      ...["dictionaries", "windows", "entries"].flatMap((table) =>
+        blockTriggers(table, "(SELECT project FROM instances WHERE id = NEW.instance)")
+      ),
+    ],
+  },
 ];

@@ -4,8 +4,9 @@ import { problemAnswer } from "@service/core/http";
 import { Refusal, refuse, retryAfter } from "@service/core/problem";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { isBlocked } from "../database/write_block.ts";
-import type { RequestContext } from "./context.ts";
+import { SchemaError } from "../database/schema.ts";
 import { Unavailable } from "../database/unavailable.ts";
+import type { RequestContext } from "./context.ts";
 
 const RETRY_UNAVAILABLE_SECONDS = 5;
 
@@ -28,7 +29,7 @@ export function pathNotFound(): Refusal {
 /** The refusal of an error, or `null` if it is a failure of the service. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
-  if (error instanceof Unavailable) return unavailable();
+  if (error instanceof Unavailable || error instanceof SchemaError) return unavailable();
   if (!isBlocked(error)) return null;
   const detail = "Cannot write now: the project is being moved; send the request again";
   return retryAfter(1, refuse(503, detail));

@@ -8,7 +8,7 @@ import {
 } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { type Database, openDatabase } from "../../edge/database/database.ts";
-import { migrate } from "../../edge/database/migrations.ts";
+import { migrate } from "../../edge/database/schema.ts";
 import { WITHOUT_RATE_LIMIT } from "./ledger.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 

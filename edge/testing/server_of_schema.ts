@@ -1,0 +1,14 @@
+/** The hosted API as a program for tests that knows a schema version of a later program. */
+
+import { serve } from "../serve.ts";
+import { readSettings } from "../settings.ts";
+import { LATER } from "./later_migrations.ts";
+
+// Instead of a minute pass 60 ms.
+if (Deno.env.get("TEST_FAST_TIMERS")) {
+  const { setInterval } = globalThis;
+  globalThis.setInterval = ((work: () => void, ms: number) =>
+    setInterval(work, ms / 1_000)) as typeof setInterval;
+}
+const migrations = LATER.slice(0, Number(Deno.env.get("TEST_SCHEMA_VERSION")));
+Deno.exit(await serve(readSettings(Deno.env), { migrations }));
