@@ -9,6 +9,9 @@ export const MAX_FRAMES = 4_096;
 /** The frame with the sum of all frames beyond {@linkcode MAX_FRAMES}. */
 export const OTHER_FRAME = "(other)";
 
+/** Frames of all profiles in one window. */
+export const MAX_WINDOW_FRAMES: number = 2 ** 20;
+
 /** Bucket bounds of one Prometheus histogram, which has one bucket more. */
 export const MAX_BUCKETS = 4_096;
 

@@ -37,6 +37,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "core": ["core/series"],
   "core/series": ["core"],
   "core/catalogue": ["core"],
+  "core/packed": ["core", "core/series"],
 
   "local": [
     ...["local/plan.ts", "local/launch", "local/launch/fallback.ts", "local/watch"],

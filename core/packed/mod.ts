@@ -1,0 +1,32 @@
+/**
+ * The packed format of windows: of uploads, spools, run files, rows and streams. FORMAT.md describes it
+ * byte by byte.
+ */
+
+export { type Block, createBlock, HASH_BYTES, type InstanceHead, readBlock } from "./block.ts";
+export { DamagedError, UnknownFormatError } from "./error.ts";
+export {
+  type Damage,
+  endFrame,
+  FORMAT,
+  type Frame,
+  frameAt,
+  type FrameKind,
+  MAX_PAYLOAD_BYTES,
+  PACKED_TYPE,
+  readFrames,
+} from "./frame.ts";
+export type { BucketKind } from "./buckets.ts";
+export type { Identities, ResourceIdentity, SeriesIdentity } from "./identities.ts";
+export { IdentityTable } from "./identity_table.ts";
+export { type PackedWindow, type PackOptions, WindowPacker } from "./packer.ts";
+export { readWindows, type StreamedWindow } from "./stream.ts";
+export {
+  type Members,
+  type ReadWindow,
+  readWindow,
+  type ReadWindowOptions,
+  type WindowHead,
+  windowHead,
+  withoutMembers,
+} from "./window.ts";

@@ -1,0 +1,261 @@
+/** Packed windows: read back as they were, and never as other numbers where their bytes are damaged. */
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { uploads } from "../testdata/arbitrary.ts";
+import { type Series, seriesKey } from "../series/mod.ts";
+import type { Upload } from "../upload.ts";
+import { emptyWindow, type Resource, type Window } from "../window.ts";
+import {
+  createBlock,
+  DamagedError,
+  endFrame,
+  type Frame,
+  IdentityTable,
+  type InstanceHead,
+  readBlock,
+  readFrames,
+  readWindow,
+  readWindows,
+  UnknownFormatError,
+  WindowPacker,
+  withoutMembers,
+} from "./mod.ts";
+
+const INSTANCE: InstanceHead = {
+  instance_id: "0123456789ab",
+  profiler_version: "0.1.0",
+  start_ns: 0n,
+  tags: {},
+  attributes: {},
+};
+
+function joined(...frames: Frame[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(frames.flatMap(({ bytes }) => [...bytes]));
+}
+
+Deno.test("the example of FORMAT.md is what is written", async () => {
+  const page = await Deno.readTextFile(new URL("FORMAT.md", import.meta.url));
+  const [, example = ""] = /## An example([^]*)/.exec(page) ?? [];
+  const parts = [...example.matchAll(/```(json)?\n([^]*?)\n```/g)].map(([, json, text = ""]) =>
+    json ? new TextEncoder().encode(text) : Uint8Array.fromHex(
+      text.split("\n").map((line) => line.slice(0, 24)).join("").replace(/\s/g, ""),
+    )
+  );
+
+  const window = { ...emptyWindow(10_000_000_000n), to_ns: 20_000_000_000n };
+  const base = { tags: {}, updated_ns: window.to_ns };
+  const gauge: Series = { ...base, name: "process_threads", type: "gauge", value: 2.5 };
+  const counter: Series = { ...base, name: "requests_total", type: "counter", total: 300 };
+  for (const series of [gauge, counter]) window.series.set(seriesKey(series), series);
+  const { block, frame } = await new WindowPacker(INSTANCE).pack(window, { final: true });
+  assert.deepEqual(new Uint8Array(parts.flatMap((part) => [...part])), joined(block.frame, frame));
+});
+
+/** The upload as bytes, and read from them. */
+async function throughBytes(upload: Upload, packer: WindowPacker) {
+  const { frame, block } = await packer.pack(upload.window, { final: upload.final });
+  const [first, second] = readFrames(joined(block.frame, frame));
+  const read = await readBlock(first!);
+  assert.equal(read.hash, block.hash);
+  return { ...readWindow(second!, read), instance: read.instance };
+}
+
+function instanceOf({ window: _, final: __, ...instance }: Upload): InstanceHead {
+  return instance;
+}
+
+Deno.test("a packed window is read as it was, whatever its block", async () => {
+  await fc.assert(
+    fc.asyncProperty(uploads, uploads, async (upload, { window: other }) => {
+      const instance = instanceOf(upload);
+      const packer = new WindowPacker(instance);
+      for (const window of [upload.window, other, upload.window]) {
+        const read = await throughBytes({ ...upload, window }, packer);
+        assert.deepEqual(read.window, window);
+        assert.equal(read.final, upload.final);
+        assert.deepEqual(read.instance, instance);
+        assert.deepEqual(read.members, {});
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+Deno.test("identities that come again are moved to a new block", async () => {
+  const packer = new WindowPacker(INSTANCE);
+  const windowOf = (count: number) => {
+    const window = { ...emptyWindow(1n), to_ns: 2n };
+    for (let i = 0; i < count; i++) {
+      const name = `metric_${i}`;
+      const gauge: Series = { name, type: "gauge", tags: {}, updated_ns: 2n, value: i };
+      window.series.set(seriesKey(gauge), gauge);
+    }
+    return window;
+  };
+  const first = await packer.pack(windowOf(5));
+  const second = await packer.pack(windowOf(50));
+  assert.equal(second.block, first.block);
+  const third = await packer.pack(windowOf(50));
+  assert.notEqual(third.block.hash, first.block.hash);
+  const fourth = await packer.pack(windowOf(50));
+  assert.equal(fourth.block, third.block);
+  assert(fourth.frame.bytes.length < second.frame.bytes.length / 4);
+});
+
+Deno.test("a window that cannot be packed does not change the next one", async () => {
+  await fc.assert(
+    fc.asyncProperty(uploads, uploads, async ({ window }, { window: other }) => {
+      const packer = new WindowPacker(INSTANCE);
+      const { frame } = await packer.pack(window);
+      const broken = { ...other, resources: new Map([["", null as unknown as Resource]]) };
+      await assert.rejects(packer.pack(broken));
+      assert.deepEqual((await packer.pack(window)).frame.bytes, frame.bytes);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("a large integer with few significant bits is read exactly", async () => {
+  for (const value of [2n ** 996n, -(2n ** 996n), 2n ** 53n + 1n]) {
+    const window = { ...emptyWindow(1n), to_ns: 2n };
+    const gauge: Series = { name: "g", type: "gauge", tags: {}, updated_ns: 2n, value };
+    window.series.set(seriesKey(gauge), gauge);
+    const { frame, block } = await new WindowPacker(INSTANCE).pack(window);
+    assert.deepEqual(readWindow(frame, block).window, window);
+  }
+});
+
+/** An upload in bytes, and the function that reads such bytes completely. */
+async function uploadBytes(upload: Upload) {
+  const packer = new WindowPacker(instanceOf(upload));
+  const { frame, block } = await packer.pack(upload.window, { final: upload.final });
+  return joined(block.frame, frame);
+}
+
+async function readUpload(bytes: Uint8Array<ArrayBuffer>): Promise<Window> {
+  const [first, second, ...more] = readFrames(bytes);
+  if (!first || !second || more.length > 0) throw new DamagedError("must be two frames");
+  const block = await readBlock(first);
+  const read = readWindow(second, block);
+  if (read.block !== block.hash) throw new DamagedError("must be of the block");
+  return read.window;
+}
+
+Deno.test("a changed, missing, additional or repeated byte is found", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      uploads,
+      fc.nat(),
+      fc.integer({ min: 1, max: 255 }),
+      async (upload, where, flip) => {
+        const bytes = await uploadBytes(upload);
+        const at = where % bytes.length;
+        const changed = bytes.slice();
+        changed[at]! ^= flip;
+        const damaged = [
+          changed,
+          bytes.slice(0, at),
+          new Uint8Array([...bytes.subarray(0, at), ...bytes.subarray(at + 1)]),
+          new Uint8Array([...bytes, flip]),
+          new Uint8Array([...bytes, ...bytes.subarray(at)]),
+        ];
+        for (const other of damaged) {
+          await assert.rejects(
+            readUpload(other),
+            (error) => error instanceof DamagedError || error instanceof UnknownFormatError,
+          );
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+Deno.test("bytes with right checksums are read as valid windows, or refused", async () => {
+  const { sealed } = await import("./frame.ts");
+  await fc.assert(
+    fc.asyncProperty(
+      uploads,
+      fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+      async (upload, edits) => {
+        const { frame, block } = await new WindowPacker(instanceOf(upload)).pack(upload.window);
+        const bytes = frame.bytes.slice();
+        for (const [where, byte] of edits) bytes[20 + where % (bytes.length - 20)] = byte;
+        let window: Window;
+        try {
+          ({ window } = readWindow(sealed("window", bytes), block));
+        } catch (error) {
+          assert(error instanceof DamagedError, `${error}`);
+          return;
+        }
+        const again = await throughBytes({ ...upload, window }, new WindowPacker(INSTANCE));
+        assert.deepEqual(again.window, window);
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+Deno.test("members are read beside the window, and can be cut out", async () => {
+  await fc.assert(
+    fc.asyncProperty(uploads, async ({ window }) => {
+      const members = { traces: [{ at_ns: 2n ** 60n }], note: "new" };
+      const { frame, block } = await new WindowPacker(INSTANCE).pack(window, { members });
+      const read = readWindow(frame, block);
+      assert.deepEqual(read.members, members);
+      assert.deepEqual(read.window, window);
+      const cut = readWindow(withoutMembers(frame), block);
+      assert.deepEqual(cut.members, {});
+      assert.deepEqual(cut.window, { ...window, errors: [] });
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("only series of wanted names are read", async () => {
+  await fc.assert(
+    fc.asyncProperty(uploads, async ({ window }) => {
+      const { frame, block } = await new WindowPacker(INSTANCE).pack(window);
+      const wanted = (name: string) => name === "a_bytes";
+      const series = new Map([...window.series].filter(([, { name }]) => wanted(name)));
+      assert.deepEqual(readWindow(frame, { ...block, wanted }).window, { ...window, series });
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("a stream is read in any chunks, and only to its end frame", async () => {
+  await fc.assert(
+    fc.asyncProperty(uploads, uploads, fc.integer({ min: 1, max: 99 }), async (a, b, size) => {
+      const packer = new WindowPacker(INSTANCE);
+      const [first, second] = [await packer.pack(a.window), await packer.pack(b.window)];
+      const frames = [first.block.frame, first.frame, second.block.frame, second.frame];
+      async function* chunks(bytes: Uint8Array<ArrayBuffer>) {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+      }
+      const complete = joined(...frames, endFrame(2));
+      const read = await Array.fromAsync(readWindows(chunks(complete)));
+      assert.deepEqual(read.map(({ window }) => window), [a.window, b.window]);
+      const incomplete = [joined(...frames), complete.slice(0, -1), joined(endFrame(1))];
+      for (const bytes of incomplete) {
+        await assert.rejects(Array.fromAsync(readWindows(chunks(bytes))), DamagedError);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+Deno.test("equal identities make equal blocks", async () => {
+  await fc.assert(
+    fc.asyncProperty(uploads, async (upload) => {
+      const { block } = await new WindowPacker(instanceOf(upload)).pack(upload.window);
+      const read = await readBlock(block.frame);
+      const again = await createBlock(read.instance, read.table.identities);
+      assert.equal(again.hash, block.hash);
+      assert.deepEqual(again.frame, block.frame);
+      assert(read.table instanceof IdentityTable);
+    }),
+    { numRuns: 50 },
+  );
+});

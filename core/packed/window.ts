@@ -1,0 +1,350 @@
+/** The packed window: its frame, written and read by a table of identities. FORMAT.md describes it. */
+
+import { type Entries, entriesOf, noEntries, uploadedEntries } from "../entries.ts";
+import { decode, encode } from "../json.ts";
+import { MAX_RESOURCES, MAX_SERIES, MAX_WINDOW_FRAMES } from "../limits.ts";
+import type { Series } from "../series/mod.ts";
+import { LAST_NS, tsFromNs } from "../time.ts";
+import type { Resource, Window } from "../window.ts";
+import { HASH_BYTES } from "./block.ts";
+import { Bytes } from "./bytes.ts";
+import { ColumnReader } from "./column_reader.ts";
+import { ColumnWriter } from "./column_writer.ts";
+import { asDamaged, DamagedError } from "./error.ts";
+import { type Frame, HEADER_BYTES, sealed } from "./frame.ts";
+import {
+  decodeIdentities,
+  type Identities,
+  identitiesBody,
+  identityCount,
+  identityOf,
+  noIdentities,
+  resourceIdentityOf,
+} from "./identities.ts";
+import type { IdentityTable } from "./identity_table.ts";
+import type { FrameIndexes, KindFormat, ReadContext } from "./kind.ts";
+import { formats } from "./kinds.ts";
+import { sortedByIndex } from "./order.ts";
+
+const KINDS: readonly KindFormat<Series>[] = Object.values(formats);
+
+/** The fields of a packed window that have a fixed place. */
+export interface WindowHead {
+  /** Hash of its block. */
+  block: string;
+  /** Start of its span, exclusive; epoch nanoseconds. */
+  from_ns: bigint;
+  /** End of its span, inclusive; epoch nanoseconds. */
+  to_ns: bigint;
+  /** Whether it is the last window of its instance. */
+  final: boolean;
+}
+
+/** Members of a packed window beside its fields, such as lists of entries; by name. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A window to be written. */
+export interface WindowToWrite {
+  window: Window;
+  /** Name and table of the block. */
+  block: { readonly hash: string; readonly table: IdentityTable };
+  final?: boolean;
+  /** Members beside the lists of entries. */
+  members?: Members;
+}
+
+/** A window that was written. */
+export interface WrittenWindow {
+  frame: Frame;
+  /** The identities that the block lacks: they are in the window itself. */
+  missing: Identities;
+}
+
+/** Bytes before the identities: the block's hash, both ends of the span, the flags. */
+const FIXED_BYTES = HASH_BYTES + 8 + 8 + 1;
+
+const FINAL = 1;
+
+/** Most bytes of the length of a text. */
+const LENGTH_BYTES = 4;
+
+/** Writes windows; its buffers are used for one after the other. */
+export class WindowWriter {
+  readonly #texts = new Bytes();
+  readonly #columns = new ColumnWriter();
+
+  /** The frame of a window. */
+  write({ window, block, final = false, members = {} }: WindowToWrite): WrittenWindow {
+    const columns = this.#columns;
+    columns.clear();
+    const missing = writeColumns(columns, window, block.table);
+    const texts = this.#texts;
+    texts.length = 0;
+    texts.text(identityCount(missing) > 0 ? encode(identitiesBody(missing)) : "");
+    texts.text(membersText({ ...filled(window), ...members }));
+    const bytes = columns.bytes(texts.written(), HEADER_BYTES + FIXED_BYTES);
+    writeHead(bytes, { ...window, block: block.hash, final });
+    return { frame: sealed("window", bytes), missing };
+  }
+
+  /** The identities of a window that a table lacks. */
+  missing(window: Window, table: IdentityTable): Identities {
+    this.#columns.clear();
+    return writeColumns(this.#columns, window, table);
+  }
+}
+
+/**
+ * The fixed fields of a window's frame.
+ *
+ * @throws {DamagedError} If they are none.
+ */
+export function windowHead({ kind, payload }: Frame): WindowHead {
+  if (kind !== "window") {
+    throw new DamagedError(`there must be a window: got a frame of kind ${kind}`);
+  }
+  if (payload.length < FIXED_BYTES) throw new DamagedError("the window is cut");
+  const view = new DataView(payload.buffer, payload.byteOffset);
+  const [from_ns, to_ns] = [HASH_BYTES, HASH_BYTES + 8].map((at) => view.getBigUint64(at, true));
+  if (from_ns! > to_ns! || to_ns! > LAST_NS) {
+    throw new DamagedError(`a window must not end before it starts: got ${from_ns} to ${to_ns}`);
+  }
+  const flags = payload[FIXED_BYTES - 1]!;
+  if (flags > FINAL) throw new DamagedError(`the flags of a window are not known: ${flags}`);
+  return {
+    block: payload.subarray(0, HASH_BYTES).toHex(),
+    from_ns: from_ns!,
+    to_ns: to_ns!,
+    final: flags === FINAL,
+  };
+}
+
+/** How a window is read. */
+export interface ReadWindowOptions {
+  /** The table of the block that the window names. */
+  table: IdentityTable;
+  /** Whether series of this name are read; all when absent. */
+  wanted?: (name: string) => boolean;
+}
+
+/** A window that was read. */
+export interface ReadWindow extends WindowHead {
+  /** The window. */
+  window: Window;
+  /** Its members that are no entries, unchecked. */
+  members: Members;
+}
+
+/**
+ * The window in a frame.
+ *
+ * @throws {DamagedError} If it is not what was written, or does not belong to the table.
+ */
+export function readWindow(frame: Frame, { table, wanted }: ReadWindowOptions): ReadWindow {
+  const head = windowHead(frame);
+  const { payload } = frame;
+  const own = textAt(payload, FIXED_BYTES);
+  const added = textAt(payload, own.end);
+  const known = own.text === "" ? table : table.with(decodeIdentities(own.text));
+  const { entries, members } = added.text === ""
+    ? { entries: noEntries(), members: {} }
+    : readMembers(added.text);
+  const input = new ColumnReader(payload, added.end);
+  const { from_ns, to_ns } = head;
+  const series = readSeries(input, { table: known, to_ns, wanted });
+  const resources = readResources(input, known, to_ns);
+  input.end();
+  return { ...head, window: { from_ns, to_ns, series, resources, ...entries }, members };
+}
+
+/** The same window without its members, entries among them. */
+export function withoutMembers(frame: Frame): Frame {
+  const { payload } = frame;
+  const own = textAt(payload, FIXED_BYTES);
+  const added = textAt(payload, own.end);
+  if (added.text === "") return frame;
+  const kept = payload.subarray(0, own.end);
+  const columns = payload.subarray(added.end);
+  const bytes = new Uint8Array(HEADER_BYTES + kept.length + 1 + columns.length);
+  bytes.set(kept, HEADER_BYTES);
+  bytes.set(columns, HEADER_BYTES + kept.length + 1);
+  return sealed("window", bytes);
+}
+
+function writeHead(bytes: Uint8Array<ArrayBuffer>, { block, from_ns, to_ns, final }: WindowHead) {
+  const view = new DataView(bytes.buffer, HEADER_BYTES);
+  bytes.set(Uint8Array.fromHex(block), HEADER_BYTES);
+  view.setBigUint64(HASH_BYTES, from_ns, true);
+  view.setBigUint64(HASH_BYTES + 8, to_ns, true);
+  view.setUint8(FIXED_BYTES - 1, final ? FINAL : 0);
+}
+
+/** The lists that have entries. */
+function filled(window: Window): Members {
+  return Object.fromEntries(
+    Object.entries(entriesOf(window)).filter(([, entries]) => entries.length > 0),
+  );
+}
+
+function membersText(members: Members): string {
+  return Object.keys(members).length > 0 ? encode(members) : "";
+}
+
+/** Writes the columns; returns the identities that the table lacks, numbered after its own. */
+function writeColumns(
+  out: ColumnWriter,
+  { series, resources, to_ns }: Window,
+  table: IdentityTable,
+): Identities {
+  const indexes = new WindowIndexes(table);
+  const items = writeIndexes(out, series, (key, entry) => indexes.indexOfSeries(key, entry));
+  for (const { updated_ns } of items) out.value(updated_ns === to_ns ? 0 : to_ns - updated_ns);
+  for (const { type, columns } of KINDS) {
+    const ofKind = items.filter((entry) => entry.type === type);
+    for (const column of columns) for (const entry of ofKind) column.write(out, entry, indexes);
+  }
+  const seen = writeIndexes(out, resources, (key, entry) => indexes.indexOfResource(key, entry));
+  for (const { last_seen_ts } of seen) out.value(tsFromNs(to_ns) - last_seen_ts);
+  return indexes.missing;
+}
+
+/** Writes the indexes of all items, ascending; gives the items in this order. */
+function writeIndexes<T>(
+  out: ColumnWriter,
+  all: Map<string, T>,
+  indexOf: (key: string, item: T) => number,
+): T[] {
+  const indexes: number[] = [];
+  for (const [key, item] of all) indexes.push(indexOf(key, item));
+  const [sorted, items] = sortedByIndex(indexes, [...all.values()]);
+  out.ascending(sorted);
+  return items;
+}
+
+/** Indexes in a table; those of missing identities come after its own. */
+class WindowIndexes implements FrameIndexes {
+  readonly missing: Identities = noIdentities();
+  readonly #table: IdentityTable;
+  readonly #missingFrames = new Map<string, number>();
+
+  constructor(table: IdentityTable) {
+    this.#table = table;
+  }
+
+  indexOfSeries(key: string, series: Series): number {
+    return this.#table.indexOfSeries(key, series) ??
+      this.#table.identities.series.length + this.missing.series.push(identityOf(series)) - 1;
+  }
+
+  indexOfResource(key: string, resource: Resource): number {
+    return this.#table.indexOfResource(key, resource) ??
+      this.#table.identities.resources.length +
+        this.missing.resources.push(resourceIdentityOf(resource)) - 1;
+  }
+
+  /** A frame may be one of several profiles. */
+  indexOfFrame(name: string): number {
+    const known = this.#table.indexOfFrame(name) ?? this.#missingFrames.get(name);
+    if (known !== undefined) return known;
+    const index = this.#table.identities.frames.length + this.missing.frames.push(name) - 1;
+    this.#missingFrames.set(name, index);
+    return index;
+  }
+}
+
+interface ReadSeriesOptions extends ReadWindowOptions {
+  to_ns: bigint;
+}
+
+function readSeries(
+  input: ColumnReader,
+  { table, to_ns, wanted }: ReadSeriesOptions,
+): Map<string, Series> {
+  const { series: identities, frames: names } = table.identities;
+  const frames = { names, room: MAX_WINDOW_FRAMES };
+  const indexes = input.ascending(identities.length, MAX_SERIES);
+  const all = indexes.map((index) => {
+    const { name, type, tags } = identities[index]!;
+    const updated_ns = instantBefore(to_ns, input.integer());
+    return formats[type].blank({ name, tags, updated_ns });
+  });
+  for (const { type, columns } of KINDS) {
+    const ofKind: Series[] = [];
+    const contexts: ReadContext[] = [];
+    for (let i = 0; i < all.length; i++) {
+      if (all[i]!.type !== type) continue;
+      ofKind.push(all[i]!);
+      contexts.push({ identity: identities[indexes[i]!]!, frames });
+    }
+    for (const column of columns) {
+      for (let i = 0; i < ofKind.length; i++) column.read(input, ofKind[i]!, contexts[i]!);
+    }
+  }
+  const series = new Map<string, Series>();
+  for (let i = 0; i < all.length; i++) series.set(table.seriesKeys[indexes[i]!]!, all[i]!);
+  if (series.size < all.length) throw new DamagedError("a window must not have a series twice");
+  if (wanted) { for (const [key, { name }] of series) if (!wanted(name)) series.delete(key); }
+  return series;
+}
+
+function readResources(
+  input: ColumnReader,
+  { identities: { resources: identities }, resourceKeys }: IdentityTable,
+  to_ns: bigint,
+): Map<string, Resource> {
+  const end_ts = tsFromNs(to_ns);
+  const indexes = input.ascending(identities.length, MAX_RESOURCES);
+  const resources = new Map(indexes.map((index) => {
+    const last_seen_ts = end_ts - Number(input.integer());
+    if (!Number.isSafeInteger(last_seen_ts) || last_seen_ts < 0) {
+      throw new DamagedError(`last_seen_ts must be epoch seconds: got ${last_seen_ts}`);
+    }
+    return [resourceKeys[index]!, { ...identities[index]!, last_seen_ts }];
+  }));
+  if (resources.size === indexes.length) return resources;
+  throw new DamagedError("a window must not have a resource twice");
+}
+
+function instantBefore(to_ns: bigint, age_ns: number | bigint): bigint {
+  if (age_ns === 0) return to_ns;
+  const at_ns = to_ns - BigInt(age_ns);
+  if (at_ns >= 0n && at_ns <= LAST_NS) return at_ns;
+  throw new DamagedError(`an update must be in epoch nanoseconds: got ${at_ns}`);
+}
+
+function readMembers(text: string): { entries: Entries; members: Members } {
+  const all = asDamaged("members", () => decode(text));
+  if (typeof all !== "object" || all === null || Array.isArray(all)) {
+    throw new DamagedError("members must be an object");
+  }
+  const members: Record<string, unknown> = { ...all };
+  const entries = noEntries();
+  for (const list of Object.keys(entries) as (keyof Entries)[]) {
+    const given = members[list];
+    if (given === undefined) continue;
+    entries[list] = asDamaged(list, () => uploadedEntries[list].check(given));
+    delete members[list];
+  }
+  return { entries, members };
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text at an index, behind its length in bytes. */
+function textAt(payload: Uint8Array, at: number): { text: string; end: number } {
+  const { value: length, end: start } = varintAt(payload, at);
+  const end = start + length;
+  if (end > payload.length) throw new DamagedError("a text of the window is cut");
+  if (length === 0) return { text: "", end };
+  return { text: asDamaged("text", () => utf8.decode(payload.subarray(start, end))), end };
+}
+
+function varintAt(payload: Uint8Array, at: number): { value: number; end: number } {
+  let value = 0;
+  for (let i = 0; i < LENGTH_BYTES && at + i < payload.length; i++) {
+    const byte = payload[at + i]!;
+    value += (byte & 127) * 128 ** i;
+    if (byte < 128) return { value, end: at + i + 1 };
+  }
+  throw new DamagedError("the length of a text is cut, or too large");
+}
