@@ -1,7 +1,7 @@
 /** Storing a window, with all its changes in one write. */
 
 import { SECOND_NS } from "@service/core/time";
-import { type Database, type Row, statement } from "../database/database.ts";
+import { type Database, type Row, type Statement, statement } from "../database/database.ts";
 import { type PackedWindow, storingDictionary } from "./dictionaries.ts";
 import { type StoredList, storingLists } from "./entries.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
@@ -53,10 +53,10 @@ export interface Stored {
 
 /**
  * Stores a window, unless it is stored already or contradicts stored ones, and removes the roll-ups that
- * lack it: all or nothing, in one round trip if the window is new and its dictionary is stored.
+ * lack it: all or nothing, in one round trip if the window follows the newest one, or is the first.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
-  const { final, packed: { dictionary, body }, entries, minutes = [], ...rest } = window;
+  const { final, packed: { dictionary, body }, entries: _, minutes: _minutes, ...rest } = window;
   const args = {
     ...rest,
     body,
@@ -65,31 +65,49 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
     due_ns: window.received_ns + DUE_AFTER_NS,
     ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(window.to_ns, level)])),
   };
-  const isFirst = !dictionary.isStored;
-  const statements = [
-    ...(isFirst
-      ? [statement(INSERT_INSTANCE, args), ...storingDictionary(dictionary, window)]
-      : []),
-    statement(INSERT_WINDOW, args),
-    ...storingLists(entries, window),
-    statement(UPDATE_INSTANCE, args),
-    statement(DELETE_ROLLUPS, args),
-  ];
-  const results = await db.write([
-    ...statements,
-    ...minutes.map((minute) => storingMinute(minute, window)),
-  ]);
+  const following = dictionary.isStored &&
+    await write(db, window, {
+      insert: [statement(INSERT_FOLLOWING, args)],
+      update: [statement(UPDATE_FOLLOWED, args)],
+    });
+  if (following) return following;
+  const stored = await write(db, window, {
+    insert: [
+      ...dictionary.isStored ? [] : [statement(INSERT_INSTANCE, args)],
+      ...storingDictionary(dictionary, window),
+      statement(INSERT_WINDOW, args),
+    ],
+    update: [statement(UPDATE_INSTANCE, args), statement(DELETE_ROLLUPS, args)],
+  });
   dictionary.isStored = true;
-  const { rows: [stored] } = results[statements.length - 2]!;
-  if (stored) {
-    const rolled = minutes.filter((_, i) => results[statements.length + i]!.rowsAffected > 0)
-      .map(({ end_ns }) => end_ns);
-    return { stored: true, ...stored as unknown as StoredState, rolled };
-  }
+  if (stored) return stored;
   const { rows: [state] } = await db.query(statement(STATE, args));
   if (state?.has_dictionary) return notStored(window, state);
   dictionary.isStored = false;
   return await storeWindow(db, window);
+}
+
+/** Statements that store a window; the first of `update` gives the state after it if the window is new. */
+interface Storing {
+  insert: Statement[];
+  update: Statement[];
+}
+
+/** Stores a window with its entries and minutes in one transaction; `null` if it was not inserted. */
+async function write(
+  db: Database,
+  window: WindowToStore,
+  { insert, update }: Storing,
+): Promise<Stored | null> {
+  const { entries, minutes = [] } = window;
+  const inserting = [...insert, ...storingLists(entries, window)];
+  const rolling = minutes.map((minute) => storingMinute(minute, window));
+  const results = await db.write([...inserting, ...update, ...rolling]);
+  const { rows: [state] } = results[inserting.length]!;
+  if (!state) return null;
+  const rolled = minutes.filter((_, i) => results.at(i - minutes.length)!.rowsAffected > 0)
+    .map(({ end_ns }) => end_ns);
+  return { stored: true, ...state as unknown as StoredState, rolled };
 }
 
 interface StoredState {
@@ -163,6 +181,22 @@ const INSERT_INSTANCE = `INSERT INTO instances (project, instance_id, key, tags,
     :profiler_version, :start_ns, :start_ns, :to_ns, :received_ns, :start_ns, :due_ns)
   ON CONFLICT DO NOTHING`;
 
+/** Nothing that is stored can overlap a window that follows the newest one, or be summed up without it. */
+const INSERT_FOLLOWING = `/* insert the window */ INSERT INTO windows
+    (instance, level, end_ns, from_ns, to_ns, digest, dictionary, body)
+  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, d.id, :body FROM instances i
+  JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash
+  WHERE ${THIS_INSTANCE} AND start_ns = :start_ns
+    AND watermark_ns = :from_ns AND last_seen_ns = :from_ns AND final_ns IS NULL`;
+
+/** `changes() > 0`, here and below: only if the window was new. */
+const UPDATE_FOLLOWED = `UPDATE instances SET
+    received_ns = :received_ns, final_ns = :final_ns, watermark_ns = :to_ns, last_seen_ns = :to_ns,
+    key = :key, tags = :tags, attributes = :attributes, profiler_version = :profiler_version,
+    due_ns = min(due_ns, :due_ns)
+  WHERE ${THIS_INSTANCE} AND changes() > 0
+  RETURNING watermark_ns, id AS instance`;
+
 const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
     (instance, level, end_ns, from_ns, to_ns, digest, dictionary, body)
   SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, d.id, :body FROM instances i
@@ -173,7 +207,6 @@ const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
     AND (:final_ns IS NULL OR last_seen_ns <= :to_ns)
     AND coalesce((${ofNextWindow("from_ns")}) >= :to_ns, TRUE)`;
 
-/** `changes() > 0`, here and below: only if the window was new. */
 const UPDATE_INSTANCE = `UPDATE instances SET
     received_ns = :received_ns,
     final_ns = coalesce(final_ns, :final_ns),
