@@ -37,11 +37,11 @@ function joined(...frames: Frame[]): Uint8Array<ArrayBuffer> {
 Deno.test("the example of FORMAT.md is what is written", async () => {
   const page = await Deno.readTextFile(new URL("FORMAT.md", import.meta.url));
   const [, example = ""] = /## An example([^]*)/.exec(page) ?? [];
-  const parts = [...example.matchAll(/```(json)?\n([^]*?)\n```/g)].map(([, json, text = ""]) =>
-    json ? new TextEncoder().encode(text) : Uint8Array.fromHex(
-      text.split("\n").map((line) => line.slice(0, 24)).join("").replace(/\s/g, ""),
-    )
-  );
+  const parts = [...example.matchAll(/```(?:text)?\n([^]*?)\n```/g)].map(([, text = ""]) => {
+    if (text.startsWith("{")) return new TextEncoder().encode(text);
+    const digits = text.split("\n").map((line) => line.slice(0, 24)).join("");
+    return Uint8Array.fromHex(digits.replace(/\s/g, ""));
+  });
 
   const window = { ...emptyWindow(10_000_000_000n), to_ns: 20_000_000_000n };
   const base = { tags: {}, updated_ns: window.to_ns };
