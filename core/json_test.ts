@@ -94,6 +94,19 @@ Deno.test("decoding any JSON gives the result of a plain reviver", () => {
   );
 });
 
+Deno.test("encoding any value gives the text of a plain replacer, and changes nothing", () => {
+  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+  const replaced = (_key: string, v: unknown) => typeof v === "bigint" ? rawJSON(String(v)) : v;
+  fc.assert(
+    fc.property(texts, (text) => {
+      const value = decode(text);
+      assert.equal(encode(value), JSON.stringify(value, replaced));
+      assert.deepEqual(value, decode(text));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
 Deno.test("decoding refuses exactly what JSON.parse refuses", () => {
   fc.assert(
     fc.property(brokenTexts, (text) => {

@@ -55,6 +55,7 @@ export { tsFromNs } from "./time.ts";
 export { encodeUpload, type Upload } from "./upload.ts";
 export {
   absorb,
+  absorbOwned,
   emptyWindow,
   merge,
   mergeAll,

@@ -5,7 +5,7 @@ import type { Metric, Signals } from "./payload.ts";
 import { metricMatcher, type Selection } from "./selection.ts";
 import { kindOf, type Series } from "./series/mod.ts";
 import { type Tags, tagsKey } from "./tags.ts";
-import type { Resource, Window } from "./window.ts";
+import type { Window } from "./window.ts";
 
 /** Fields of a payload in addition to its window, and the part of the window to show. */
 export interface SnapshotOptions {
@@ -35,12 +35,13 @@ export function snapshot(window: Window, options: SnapshotOptions): Signals {
     payload_ns: options.payload_ns ?? window.to_ns,
     start_ns: options.start_ns ?? window.from_ns,
     context,
-    metrics: [...window.series.values()]
-      .filter((series) => series.updated_ns >= updatedSince_ns && wanted(series.name))
-      .sort(byNameAndTags)
-      .map((series) => metric(series, selection.top)),
+    metrics: sortedBy(
+      [...window.series.values()]
+        .filter((series) => series.updated_ns >= updatedSince_ns && wanted(series.name)),
+      ({ name }) => name,
+    ).map((series) => metric(series, selection.top)),
     ...newestFirst(window),
-    resources: [...window.resources.values()].sort(byKindAndTags),
+    resources: sortedBy([...window.resources.values()], ({ kind }) => kind),
   };
 }
 
@@ -49,13 +50,17 @@ function metric(series: Series, top: number | undefined): Metric {
   return { name, type, tags, stats: kindOf(series).stats(series, top), updated_ns } as Metric;
 }
 
-function byNameAndTags(a: Series, b: Series): number {
-  return compare(a.name, b.name) || compare(tagsKey(a.tags), tagsKey(b.tags)) ||
-    compare(a.type, b.type);
-}
-
-function byKindAndTags(a: Resource, b: Resource): number {
-  return compare(a.kind, b.kind) || compare(tagsKey(a.tags), tagsKey(b.tags));
+/** The items by name and tags, and of several such series by type. */
+function sortedBy<T extends { tags: Tags; type?: string }>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+): T[] {
+  return items.map((item) => ({ item, name: nameOf(item), tags: tagsKey(item.tags) }))
+    .sort((a, b) =>
+      compare(a.name, b.name) || compare(a.tags, b.tags) ||
+      compare(a.item.type ?? "", b.item.type ?? "")
+    )
+    .map(({ item }) => item);
 }
 
 function compare(a: string, b: string): number {

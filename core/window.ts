@@ -77,10 +77,19 @@ export function mergeAll(windows: readonly Window[]): Window {
  * a later change of either does not change the other.
  */
 export function absorb(window: Window, next: Window): void {
+  mergeInto(window, next, (series) => kindOf(series).copy(series));
+}
+
+/** Merges as {@linkcode absorb} does, but `next` is given up: its series may become the window's. */
+export function absorbOwned(window: Window, next: Window): void {
+  mergeInto(window, next, (series) => series);
+}
+
+function mergeInto(window: Window, next: Window, take: (series: Series) => Series): void {
   for (const [key, theirs] of next.series) {
     const ours = window.series.get(key);
     if (ours) absorbSeries(ours, theirs);
-    else window.series.set(key, kindOf(theirs).copy(theirs));
+    else window.series.set(key, take(theirs));
   }
   for (const [key, theirs] of next.resources) {
     const ours = window.resources.get(key);

@@ -10,6 +10,7 @@ import type { Tags } from "./tags.ts";
 import { encodeUpload } from "./upload.ts";
 import {
   absorb,
+  absorbOwned,
   emptyWindow,
   merge,
   mergeAll,
@@ -55,6 +56,15 @@ Deno.test("merging changes neither window, and a later change of the result does
     absorb(merged, a);
     for (const resource of merged.resources.values()) resource.last_seen_ts++;
     assert.deepEqual([a, b], before);
+  }));
+});
+
+Deno.test("windows that are given up merge to the same window", () => {
+  fc.assert(fc.property(windows(0n, 1n), windows(1n, 2n), windows(2n, 3n), (a, b, c) => {
+    const merged = mergeAll([a, b, c]);
+    const owned = emptyWindow(0n);
+    for (const window of [a, b, c]) absorbOwned(owned, window);
+    assert.deepEqual(owned, merged);
   }));
 });
 

@@ -1,6 +1,6 @@
 /** The pieces that a read or a roll-up merges: the query for them, and the merge. */
 
-import { absorb, decode, emptyWindow, encode, type Window } from "@service/core";
+import { absorbOwned, decode, emptyWindow, encode, type Window } from "@service/core";
 import { gapsIn, type Interval, joinInterval } from "@service/core/gaps";
 import { yieldToEventLoop } from "@service/core/yield";
 import type { Row } from "../database/database.ts";
@@ -53,7 +53,7 @@ export async function mergePieces(
     const dictionary = dictionaries.get(row.dictionary);
     if (!dictionary) throw new Error("Cannot read a window: its dictionary is missing");
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
-    absorb(window, unpack(new Uint8Array(row.body as ArrayBuffer), { dictionary, ...span }));
+    absorbOwned(window, unpack(new Uint8Array(row.body as ArrayBuffer), { dictionary, ...span }));
     for (const interval of intervalsOf(span, row.holes as string | null)) {
       joinInterval(intervals, interval);
     }
