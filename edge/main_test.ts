@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
+import { openDatabase } from "./database/database.ts";
+import { createKey } from "./tenancy/projects.ts";
 import { runScript, startProcess } from "./testing/process.ts";
 import { temporaryFolder } from "./testing/each_storage.ts";
 import { makeUpload, newInstanceId, startService } from "./testing/api.ts";
@@ -59,4 +61,50 @@ Deno.test("an unusable database ends it with one clear line", async () => {
   const { code, stderr } = await runScript("./main.ts", [], env);
   assert.equal(code, 1);
   assert.match(stderr, /^Cannot use the database: .*\n$/);
+});
+
+const UNSUPPORTED =
+  "Cannot use the database: a program whose databases are not supported made it; " +
+  "nothing was changed in it, start with a new database";
+
+/** Makes a database as programs did before schemas named the oldest program. */
+async function makeUnsupported(url: string): Promise<void> {
+  using db = await openDatabase({ url });
+  await db.write([
+    "CREATE TABLE schema (version INTEGER PRIMARY KEY) STRICT",
+    "INSERT INTO schema VALUES (1)",
+  ]);
+}
+
+Deno.test("an unsupported database ends every program with one clear line", async () => {
+  using folder = temporaryFolder();
+  await makeUnsupported(folder.url);
+  const env = { SERVICE_DATABASE_URL: folder.url, PORT: "0" };
+  for (const [script, ...args] of [["main.ts"], ["migrate.ts"], ["admin.ts", "list-keys"]]) {
+    const { code, stderr } = await runScript(script!, args, env);
+    assert.deepEqual([code, stderr], [1, `${UNSUPPORTED}\n`]);
+  }
+});
+
+Deno.test("unsupported databases of projects are named, and other projects are served", async () => {
+  using folder = temporaryFolder();
+  using service = await startService(folder.url);
+  for (const project of ["a", "b"]) {
+    const database_url = `file:${folder.path}/${project}.db`;
+    await makeUnsupported(database_url);
+    await createKey(service.db, { project, name: "k", now_ns: 1n, database_url });
+  }
+  const env = { SERVICE_DATABASE_URL: folder.url };
+  const { code, stderr } = await runScript("migrate.ts", [], env);
+  const lines = [2, 3].map((id) => `${UNSUPPORTED} (project ${id})\n`).join("");
+  assert.deepEqual([code, stderr], [1, lines]);
+
+  await using server = await startProcess(folder.url);
+  const headers = { "x-api-key": service.key };
+  const response = await fetch(`${server.url}/api/v1/instances`, { headers });
+  assert.equal(response.status, 200, await response.text());
+  assert.equal(await server.stop("SIGTERM"), 0);
+  for (const id of [2, 3]) {
+    assert.match(server.stderr(), new RegExp(`of project ${id}, .*${UNSUPPORTED}`));
+  }
 });
