@@ -78,7 +78,7 @@ async function upgrade(url: string): Promise<void> {
 
 /** Nobody asks the process: it looks by itself. */
 async function notice(url: string): Promise<void> {
-  await using first = await start(url, NEWEST, { TEST_FAST_TIMERS: "1" });
+  await using first = await start(url, NEWEST, { TEST_FAST_MINUTES: "1" });
   using db = await openDatabase({ url });
   await migrate(db, LATER);
   assert.equal(await first.ended, 1);
