@@ -64,11 +64,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
 export class OpenDatabase implements Database {
   readonly #create: () => UsedClient;
   readonly #onFailure: NonNullable<DatabaseOptions["onFailure"]>;
+  readonly #onRefused: NonNullable<DatabaseOptions["onRefused"]>;
   readonly #isFile: boolean;
   readonly #writes: WriteQueue;
   #client: UsedClient;
   #closed = false;
-  readonly #onRefused: NonNullable<DatabaseOptions["onRefused"]>;
   #guard?: Guard;
   #refused: Error | null = null;
 
@@ -111,7 +111,7 @@ export class OpenDatabase implements Database {
     this.#guard = guard;
   }
 
-  /** Looks whether the {@linkcode Guard} allows this program; all is refused from then on until it does. */
+  /** Asks the {@linkcode Guard} now; until it allows this program again, every statement is refused. */
   async check(): Promise<void> {
     const reason = await this.#guard?.reason((statement) => this.#client.execute(statement));
     this.#refused = reason ?? null;
@@ -149,7 +149,7 @@ export class OpenDatabase implements Database {
     }
   }
 
-  /** Why a statement may have failed that is right for the schema that this program knows. */
+  /** The reason why this program must not use the database, if a failure may be due to that. */
   async #refusal(): Promise<Error | null> {
     try {
       await this.check();
