@@ -3,6 +3,7 @@
  * A check names the path of the first fault: `window.series[3].count must be …`.
  */
 
+import { type Ignored, knownMembers } from "./ignored.ts";
 import { fault, field, ShapeError, within } from "./schema_error.ts";
 import type { Quantity } from "./sum.ts";
 import type { Tags } from "./tags.ts";
@@ -16,11 +17,12 @@ export interface Shape<T> {
   /** The shape as a JSON Schema. */
   readonly schema: JsonSchema;
   /**
-   * The value, typed. It shares with `value` the parts that need no change.
+   * The value, typed. It shares with `value` the parts that need no change. With `ignored`, it lacks
+   * members of objects that are not known, and these are named there; without, they are a fault.
    *
    * @throws {ShapeError} If the value does not fit.
    */
-  check(value: unknown): T;
+  check(value: unknown, ignored?: Ignored): T;
 }
 
 /** Bounds of a text. */
@@ -133,7 +135,7 @@ export const nanoseconds: Shape<bigint> = {
 export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return {
     schema: { anyOf: [shape.schema, { type: "null" }] },
-    check: (value) => value === null ? null : shape.check(value),
+    check: (value, ignored) => value === null ? null : shape.check(value, ignored),
   };
 }
 
@@ -154,21 +156,25 @@ export function list<T>(item: Shape<T>, { min = 0, max = Infinity }: ListOptions
       ...(min > 0 && { minItems: min }),
       ...(max < Infinity && { maxItems: max }),
     },
-    check(value) {
+    check(value, ignored) {
       if (!Array.isArray(value)) throw fault("must be an array", value);
       if (value.length < min || value.length > max) {
         const bounds = max < Infinity ? `${min} to ${max}` : `at least ${min}`;
         throw new ShapeError("", `must have ${bounds} items: got ${value.length}`);
       }
+      const start = ignored?.size ?? 0;
       let i = 0;
       try {
         let checked: T[] = value;
         for (; i < value.length; i++) {
-          const element = item.check(value[i]);
+          const mark = ignored?.size ?? 0;
+          const element = item.check(value[i], ignored);
+          if (ignored && ignored.size > mark) ignored.dropRepeats(start, mark);
           if (element === value[i]) continue;
           if (checked === value) checked = value.slice();
           checked[i] = element;
         }
+        ignored?.within("[]", start);
         return checked;
       } catch (error) {
         throw within(`[${i}]`, error);
@@ -212,7 +218,7 @@ export type Fields<T> = { [K in keyof T]-?: Shape<Exclude<T[K], undefined>> };
 /** Names of the optional fields. */
 export type Optional<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
 
-/** An object with these fields and no others; those in `optional` may be absent. */
+/** An object with these fields; those in `optional` may be absent, and others are not known. */
 export function object<T extends object>(
   fields: Fields<T>,
   optional: Optional<T>[] = [],
@@ -228,11 +234,8 @@ export function object<T extends object>(
       required: names.filter((name) => !optionalNames.has(name)),
       additionalProperties: false,
     },
-    check(value) {
-      const given = plainObject(value);
-      for (const name in given) {
-        if (!known.has(name)) throw new ShapeError(field(name), "is not a field known here");
-      }
+    check(value, ignored) {
+      const given = knownMembers(plainObject(value), known, ignored);
       let checked = given;
       let at = 0;
       try {
@@ -243,7 +246,9 @@ export function object<T extends object>(
             if (optionalNames.has(name)) continue;
             throw new ShapeError("", "is missing");
           }
-          const part = shapes[at]!.check(value);
+          const mark = ignored?.size ?? 0;
+          const part = shapes[at]!.check(value, ignored);
+          if (ignored && ignored.size > mark) ignored.within(name, mark);
           if (part === value) continue;
           if (checked === given) checked = { ...given };
           checked[name] = part;
@@ -260,12 +265,12 @@ export function object<T extends object>(
 export function variants<T>(tag: string, shapes: Record<string, Shape<T>>): Shape<T> {
   return {
     schema: { oneOf: Object.values(shapes).map(({ schema }) => schema) },
-    check(value) {
+    check(value, ignored) {
       const variant = plainObject(value)[tag];
       if (typeof variant !== "string" || !Object.hasOwn(shapes, variant)) {
         throw within(tag, fault(`must be one of ${Object.keys(shapes).join(", ")}`, variant));
       }
-      return shapes[variant]!.check(value);
+      return shapes[variant]!.check(value, ignored);
     },
   };
 }
@@ -274,7 +279,7 @@ export function variants<T>(tag: string, shapes: Record<string, Shape<T>>): Shap
 export function mapped<A, B>(shape: Shape<A>, make: (value: A) => B): Shape<B> {
   return {
     schema: shape.schema,
-    check: (value) => make(shape.check(value)),
+    check: (value, ignored) => make(shape.check(value, ignored)),
   };
 }
 

@@ -20,9 +20,12 @@ export class ShapeError extends TypeError {
 /** The error of a part of a value, with the path from the whole value. */
 export function within(part: string, error: unknown): unknown {
   if (!(error instanceof ShapeError)) return error;
-  const { path, fault } = error;
-  const dot = path === "" || path.startsWith("[") ? "" : ".";
-  return new ShapeError(`${part}${dot}${path}`, fault);
+  return new ShapeError(join(part, error.path), error.fault);
+}
+
+/** The path of `path` within `part`. */
+export function join(part: string, path: string): string {
+  return path === "" || path.startsWith("[") ? `${part}${path}` : `${part}.${path}`;
 }
 
 /** Name of a field in a path; a client may have chosen it, so a long or unusual one is cut and quoted. */

@@ -3,6 +3,7 @@
 import { type Entries, uploadedEntries } from "./entries.ts";
 import { MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
 import { resource } from "./payload_schema.ts";
+import { open } from "./ignored.ts";
 import { flag, list, mapped, nanoseconds, object, type Shape, text, variants } from "./schema.ts";
 import { ShapeError } from "./schema_error.ts";
 import { kinds, type Series, seriesKey, type Uploaded } from "./series/mod.ts";
@@ -45,8 +46,8 @@ const windowShape: Shape<Window> = mapped(
   },
 );
 
-/** One upload. */
-export const uploadShape: Shape<Upload> = mapped(
+/** One upload; members that it does not know are ignored, at every level. */
+export const uploadShape: Shape<Upload> = open(mapped(
   object<Upload>({
     instance_id: text({ pattern: "[0-9a-f]{12}" }),
     profiler_version: text({ min: 1, max: 100 }),
@@ -65,7 +66,7 @@ export const uploadShape: Shape<Upload> = mapped(
     }
     return upload;
   },
-);
+));
 
 /** The items by their keys, which must all differ. */
 function byKey<T>(items: readonly T[], key: (item: T) => string): Map<string, T> {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { binIndex } from "./bins.ts";
+import { Ignored } from "./ignored.ts";
 import { decode, encode } from "./json.ts";
 import { MAX_ERRORS, MAX_FRAMES } from "./limits.ts";
 import { ShapeError } from "./schema_error.ts";
@@ -141,7 +142,6 @@ Deno.test("a value outside its type or limit is refused, with its path", () => {
     [{ ...upload, instance_id: "0123456789AB" }, "instance_id"],
     [{ ...upload, instance_id: "0123456789ab\n" }, "instance_id"],
     [{ ...upload, final: "yes" }, "final"],
-    [{ ...upload, extra: 1 }, "extra"],
     [{ ...upload, window: undefined }, "window"],
     [{ ...upload, start_ns: 2n ** 63n }, "start_ns"],
     [{ ...upload, start_ns: -1n }, "start_ns"],
@@ -200,8 +200,52 @@ Deno.test("a key __proto__ stays a key and changes nothing else", () => {
   assert.ok(series?.type === "profile" && series.frames.has("__proto__"));
   assert.equal(encodeUpload(read), encodeUpload(uploadShape.check(decode(encodeUpload(read)))));
   assert.equal(({} as Record<string, unknown>)["v"], undefined);
-  assert.throws(
-    () => uploadShape.check(decode(text.replace('"start_ns"', '"__proto__":1,"start_ns"'))),
-    { path: "__proto__" },
-  );
+  const ignored = new Ignored();
+  const open = text.replace('"start_ns"', '"__proto__":{"final":1},"start_ns"');
+  assert.deepEqual(uploadShape.check(decode(open), ignored), read);
+  assert.deepEqual(ignored.paths, ["__proto__"]);
+});
+
+Deno.test("members that an upload does not know are ignored and named, at every level", () => {
+  const ignored = new Ignored();
+  const more = {
+    ...upload,
+    note: "x",
+    window: {
+      ...window,
+      series: [
+        { ...histogram, exemplars: [1], buckets: { ...histogram.buckets, zero: 0 } },
+        { ...histogram, name: "n", exemplars: [], 'a "b"': 1 },
+      ],
+      resources: [{ ...resource, parent: "p" }],
+      errors: [{ ...error, code: 5 }],
+      traces: [{ any: "thing" }],
+    },
+  };
+  const plain = {
+    ...upload,
+    window: {
+      ...window,
+      series: [histogram, { ...histogram, name: "n" }],
+      resources: [resource],
+      errors: [error],
+    },
+  };
+  const read = uploadShape.check(decode(encode(more)), ignored);
+  assert.deepEqual(read, uploadShape.check(decode(encode(plain))));
+  assert.deepEqual(ignored.paths, [
+    "note",
+    "window.errors[].code",
+    "window.resources[].parent",
+    'window.series[]."a \\"b\\""',
+    "window.series[].buckets.zero",
+    "window.series[].exemplars",
+    "window.traces",
+  ]);
+});
+
+Deno.test("a required member with a typo is missing, whatever else there is", () => {
+  const { final, ...rest } = upload;
+  const typo = decode(encode({ ...rest, finale: final }));
+  assert.throws(() => uploadShape.check(typo, new Ignored()), { message: /final: is missing/ });
 });

@@ -1,0 +1,73 @@
+/** Ignored members: the members of objects that an open shape does not know, named by their paths. */
+
+import type { JsonSchema, Shape } from "./schema.ts";
+import { field, join, ShapeError } from "./schema_error.ts";
+
+/** Most paths that are named. */
+const MAX_PATHS = 20;
+
+/**
+ * Collects the paths of members that checks ignored, without indexes: `window.series[].exemplars`. Of
+ * more than twenty in one place, some are left out.
+ */
+export class Ignored {
+  readonly #found: string[] = [];
+
+  /** Number of paths so far: a mark for the paths that come after it. */
+  get size(): number {
+    return this.#found.length;
+  }
+
+  /** The paths, sorted; at most twenty. */
+  get paths(): string[] {
+    return [...new Set(this.#found)].sort().slice(0, MAX_PATHS);
+  }
+
+  /** Adds members of one object. */
+  add(names: readonly string[]): void {
+    for (const name of names.slice(0, MAX_PATHS)) this.#found.push(field(name));
+  }
+
+  /** Puts `part` before the paths from `mark` on. */
+  within(part: string, mark: number): void {
+    for (let i = mark; i < this.#found.length; i++) this.#found[i] = join(part, this.#found[i]!);
+  }
+
+  /** Keeps the first of equal paths from `start` on, where those before `mark` differ already. */
+  dropRepeats(start: number, mark: number): void {
+    for (const path of this.#found.splice(mark)) {
+      const before = this.#found.indexOf(path, start);
+      if (before < 0 && this.#found.length - start < MAX_PATHS) this.#found.push(path);
+    }
+  }
+}
+
+/** The members of an object that are known; others are named in `ignored`, or refused without it. */
+export function knownMembers(
+  given: Record<string, unknown>,
+  known: ReadonlySet<string>,
+  ignored: Ignored | undefined,
+): Record<string, unknown> {
+  let unknown: string[] | undefined;
+  for (const name in given) if (!known.has(name)) (unknown ??= []).push(name);
+  if (!unknown) return given;
+  if (!ignored) throw new ShapeError(field(unknown[0]!), "is not a field known here");
+  ignored.add(unknown);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => known.has(name)));
+}
+
+/** The shape with open objects at every level: they ignore members that they do not know. */
+export function open<T>(shape: Shape<T>): Shape<T> {
+  return {
+    schema: openSchema(shape.schema) as JsonSchema,
+    check: (value, ignored = new Ignored()) => shape.check(value, ignored),
+  };
+}
+
+function openSchema(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(openSchema);
+  if (typeof part !== "object" || part === null) return part;
+  const rules = Object.entries(part)
+    .filter(([keyword, rule]) => keyword !== "additionalProperties" || rule !== false);
+  return Object.fromEntries(rules.map(([keyword, rule]) => [keyword, openSchema(rule)]));
+}
