@@ -1,6 +1,5 @@
 /** Ignored members: the members of objects that an open shape does not know, named by their paths. */
 
-import type { JsonSchema, Shape } from "./schema.ts";
 import { field, join, ShapeError } from "./schema_error.ts";
 
 /** Most paths that are named. */
@@ -54,20 +53,4 @@ export function knownMembers(
   if (!ignored) throw new ShapeError(field(unknown[0]!), "is not a field known here");
   ignored.add(unknown);
   return Object.fromEntries(Object.entries(given).filter(([name]) => known.has(name)));
-}
-
-/** The shape with open objects at every level: they ignore members that they do not know. */
-export function open<T>(shape: Shape<T>): Shape<T> {
-  return {
-    schema: openSchema(shape.schema) as JsonSchema,
-    check: (value, ignored = new Ignored()) => shape.check(value, ignored),
-  };
-}
-
-function openSchema(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(openSchema);
-  if (typeof part !== "object" || part === null) return part;
-  const rules = Object.entries(part)
-    .filter(([keyword, rule]) => keyword !== "additionalProperties" || rule !== false);
-  return Object.fromEntries(rules.map(([keyword, rule]) => [keyword, openSchema(rule)]));
 }

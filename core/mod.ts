@@ -28,6 +28,7 @@ export { decode, encode } from "./json.ts";
 export type { Instance, InstanceList, Metric, MetricOf, Signals } from "./payload.ts";
 export { instanceList, signals } from "./payload_schema.ts";
 export type { Interval } from "./gaps.ts";
+export type { Ignored } from "./ignored.ts";
 export type { InstancePage, InstanceSelection, InstanceWindow, SignalsReader } from "./reader.ts";
 export type { JsonSchema, Shape } from "./schema.ts";
 export { ShapeError } from "./schema_error.ts";

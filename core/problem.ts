@@ -31,6 +31,7 @@ const TITLES = {
   405: "Method Not Allowed",
   409: "Conflict",
   413: "Content Too Large",
+  415: "Unsupported Media Type",
   422: "Unprocessable Content",
   429: "Too Many Requests",
   500: "Internal Server Error",
@@ -39,7 +40,7 @@ const TITLES = {
 
 /** The refusal to throw; `detail` says the cause and how to correct the request. */
 export function refuse(
-  status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503,
+  status: keyof typeof TITLES,
   detail: string,
   errors: Faults = [],
 ): Refusal {

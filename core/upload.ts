@@ -6,6 +6,9 @@ import { kindOf, type Series } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
 import type { Window } from "./window.ts";
 
+/** The format of uploads in JSON. */
+export const UPLOAD_FORMAT = 1;
+
 /** One window and its instance. */
 export interface Upload {
   /** 12 hex digits; the tag `instance.id`. */
@@ -26,7 +29,7 @@ export interface Upload {
 
 /** The body of an upload: JSON text. */
 export function encodeUpload({ window, ...rest }: Upload): string {
-  return encode({ ...rest, window: windowBody(window) });
+  return encode({ format: UPLOAD_FORMAT, ...rest, window: windowBody(window) });
 }
 
 /** A window for JSON: maps become arrays. */

@@ -3,11 +3,21 @@
 import { type Entries, uploadedEntries } from "./entries.ts";
 import { MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
 import { resource } from "./payload_schema.ts";
-import { open } from "./ignored.ts";
-import { flag, list, mapped, nanoseconds, object, type Shape, text, variants } from "./schema.ts";
+import { open } from "./open_schema.ts";
+import {
+  flag,
+  integer,
+  list,
+  mapped,
+  nanoseconds,
+  object,
+  type Shape,
+  text,
+  variants,
+} from "./schema.ts";
 import { ShapeError } from "./schema_error.ts";
 import { kinds, type Series, seriesKey, type Uploaded } from "./series/mod.ts";
-import type { Upload } from "./upload.ts";
+import { type Upload, UPLOAD_FORMAT } from "./upload.ts";
 import { tags } from "./value_schema.ts";
 import { type Resource, resourceKey, type Window } from "./window.ts";
 
@@ -48,7 +58,8 @@ const windowShape: Shape<Window> = mapped(
 
 /** One upload; members that it does not know are ignored, at every level. */
 export const uploadShape: Shape<Upload> = open(mapped(
-  object<Upload>({
+  object<Upload & { format?: number }>({
+    format: integer(UPLOAD_FORMAT, UPLOAD_FORMAT),
     instance_id: text({ pattern: "[0-9a-f]{12}" }),
     profiler_version: text({ min: 1, max: 100 }),
     start_ns: nanoseconds,
@@ -56,8 +67,8 @@ export const uploadShape: Shape<Upload> = open(mapped(
     attributes: tags,
     final: flag,
     window: windowShape,
-  }),
-  (upload) => {
+  }, ["format"]),
+  ({ format: _, ...upload }) => {
     if (upload.window.from_ns < upload.start_ns) {
       throw new ShapeError(
         "window.from_ns",

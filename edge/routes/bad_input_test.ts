@@ -37,7 +37,8 @@ const BAD_BODIES: Record<string, [body: string | Uint8Array, parameter: string]>
   "an array": ["[]", "body"],
   "a wrong type": [GOOD.replace('"final":false', '"final":"no"'), "final"],
   "a missing field": [GOOD.replace('"final":false,', ""), "final"],
-  "an unknown field": [GOOD.replace('"final"', '"extra":1,"final"'), "extra"],
+  "a misspelt field": [GOOD.replace('"final"', '"finale"'), "final"],
+  "a format that is no number": [GOOD.replace('"format":1', '"format":"1"'), "format"],
   "an invalid instance id": [GOOD.replaceAll(instance_id, "../../etc"), "instance_id"],
   "a fraction of a nanosecond": [
     GOOD.replace(/"to_ns":\d+/, '"to_ns":1790000000000000000.5'),
@@ -112,6 +113,17 @@ testOnFile("a body of another type or encoding is refused", async (service) => {
   assert.deepEqual(await refusal(service, GOOD, brotli), [400, ["Content-Encoding"]]);
   const charset = await post(service, GOOD, { "content-type": "application/json; charset=utf-8" });
   assert.equal(charset.status, 200);
+});
+
+testOnFile("an upload of another format is refused, whatever it holds", async (service) => {
+  for (const format of ["0", "2", "1.5", "9007199254740993"]) {
+    for (const body of [GOOD.replace('"format":1', `"format":${format}`), `{"format":${format}}`]) {
+      const { detail, errors } = await refused(await post(service, body), 415);
+      assert.match(detail, /reads JSON uploads of format 1/);
+      assert.deepEqual(errors.map(({ parameter }) => parameter), ["format"]);
+    }
+  }
+  assert.equal((await post(service, GOOD.replace('"format":1,', ""))).status, 200);
 });
 
 testOnFile(

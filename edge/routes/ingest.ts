@@ -1,10 +1,9 @@
 /** `POST /api/v1/ingest`: stores one window of one instance. */
 
 import { createHash } from "node:crypto";
-import { decode, ShapeError, type Upload } from "@service/core";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { refuse } from "@service/core/problem";
-import { flag, nanoseconds, object, type Shape } from "@service/core/schema";
+import { flag, list, nanoseconds, object, type Shape, text } from "@service/core/schema";
 import { uploadShape } from "@service/core/upload_schema";
 import { json, refusal } from "../http/answers.ts";
 import { readBody } from "../http/body.ts";
@@ -13,6 +12,7 @@ import { expectFewSeries, limitsOf } from "../tenancy/quotas.ts";
 import { storedLists } from "../windows/entries.ts";
 import { rollUpClosed } from "../windows/rollup.ts";
 import { DIGEST_BYTES, storeWindow, type WindowToStore } from "../windows/write.ts";
+import { readJsonUpload } from "./json_upload.ts";
 
 /** The outcome of an upload. */
 export interface Ingested {
@@ -20,9 +20,21 @@ export interface Ingested {
   stored: boolean;
   /** End of the unbroken chain of the instance's windows, epoch nanoseconds. */
   watermark_ns: bigint;
+  /** Paths of members that were ignored, without indexes, the first twenty; absent: none. */
+  ignored?: string[];
 }
 
-const ingested: Shape<Ingested> = object<Ingested>({ stored: flag, watermark_ns: nanoseconds });
+const ingested: Shape<Ingested> = object<Ingested>({
+  stored: flag,
+  watermark_ns: nanoseconds,
+  ignored: list(text()),
+}, ["ignored"]);
+
+/** A window, and the paths of members of its upload that were ignored. */
+interface ReadWindow {
+  window: WindowToStore;
+  ignored: string[];
+}
 
 /** `POST /api/v1/ingest`: stores one window of one instance. */
 export const ingest: Route = route({
@@ -30,7 +42,9 @@ export const ingest: Route = route({
   path: "/api/v1/ingest",
   access: "write",
   summary: "Stores one window of one instance, as the profiler uploads it",
-  description: "A window that is sent again changes nothing. Windows may arrive in any order.",
+  description:
+    "A window that is sent again changes nothing. Windows may arrive in any order. Members " +
+    "that the service does not know are ignored, and named in the answer.",
   headers: {
     "Content-Encoding": {
       description: "Compression of the body. Default: identity.",
@@ -55,9 +69,10 @@ export const ingest: Route = route({
         "the project's quota of instances is used up.",
     ),
     413: refusal("The body is too large, as sent or inflated."),
+    415: refusal("The upload has a format that this service does not read."),
     422: refusal("The window has more series than the project's quota."),
   },
-  async handle({ service, client: { db }, body: window }) {
+  async handle({ service, client: { db }, body: { window, ignored } }) {
     const outcome = await storeWindow(db, window);
     if ("conflict" in outcome) {
       const { conflict: parameter, message } = outcome;
@@ -75,26 +90,26 @@ export const ingest: Route = route({
         // The window is stored, and maintenance makes roll-ups that are missing.
       });
     }
-    return answered;
+    return ignored.length > 0 ? { ...answered, ignored } : answered;
   },
 });
 
 /** The window as it is stored; its body is garbage before the window waits in the write queue. */
 async function readWindow(
   { c, service, client }: AuthenticatedRequest<"write">,
-): Promise<WindowToStore> {
+): Promise<ReadWindow> {
   const { db, project, key } = client;
   const { dictionaries, minutes } = service.memory;
   const limits = limitsOf(project, service.quotas);
   const body = await readBody(c.req.raw, limits.max_body_bytes);
-  const { window, tags, attributes, ...upload } = readUpload(body);
+  const { upload: { window, tags, attributes, ...upload }, ignored } = readJsonUpload(body);
   expectFewSeries(window, limits);
   await service.instances.expectRoom(client, upload.instance_id, limits);
   const { from_ns, to_ns } = window;
   const received_ns = service.now_ns();
   const name = { project: project.id, instance_id: upload.instance_id };
   const digest = digestOf(body);
-  return {
+  const toStore = {
     ...upload,
     ...name,
     key: key.name,
@@ -108,31 +123,10 @@ async function readWindow(
     entries: storedLists(window),
     received_ns,
   };
+  return { window: toStore, ignored };
 }
 
 function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {
   const digest = createHash("sha256").update(body).digest();
   return new Uint8Array(digest.subarray(0, DIGEST_BYTES));
-}
-
-const utf8 = new TextDecoder();
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** The strict decoder takes four times as long: it runs only where the text may not be UTF-8. */
-function textOf(body: Uint8Array): string {
-  const text = utf8.decode(body);
-  return text.includes("\ufffd") ? strictUtf8.decode(body) : text;
-}
-
-function readUpload(body: Uint8Array): Upload {
-  try {
-    return uploadShape.check(decode(textOf(body)));
-  } catch (error) {
-    if (error instanceof ShapeError) {
-      const parameter = error.path || "body";
-      throw refuse(400, error.message, [{ parameter, message: error.fault }]);
-    }
-    const errors = [{ parameter: "body", message: (error as Error).message }];
-    throw refuse(400, "Cannot read the body: it must be JSON in UTF-8", errors);
-  }
 }

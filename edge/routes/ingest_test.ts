@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { encodeUpload } from "@service/core";
+import { decode, encodeUpload } from "@service/core";
 import { nsFromTs } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
@@ -52,6 +52,22 @@ testOnEachStorage({
     );
     assert.equal(answers.filter((text) => text.includes('"stored":true')).length, 1);
     assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 7);
+  },
+
+  async "members that the service does not know are ignored, and named in the answer"(service) {
+    const instance_id = newInstanceId();
+    const upload = makeUpload({ instance_id, from: START, to: START + 10, work: 3 });
+    const body = encodeUpload(upload)
+      .replace('"final"', '"received_ns":1,"final"')
+      .replaceAll('"name"', '"exemplars":[1],"name"');
+    const answer = await post(service, body);
+    assert.equal(answer.status, 200);
+    assert.deepEqual(decode(await answer.text()), {
+      stored: true,
+      watermark_ns: nsFromTs(START + 10),
+      ignored: ["received_ns", "window.series[].exemplars"],
+    });
+    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 3);
   },
 
   async "a window that contradicts stored ones is refused and changes nothing"(service) {

@@ -68,6 +68,7 @@ testOnFile("what the app answers fits what the document says", async (service) =
   const ingest = "post /api/v1/ingest";
   await expect(ingest, post(service, upload));
   await expect(ingest, post(service, "{}"));
+  await expect(ingest, post(service, '{"format":2}'));
   await expect(ingest, post({ ...service, key: "" }, upload));
   await expect(ingest, post({ ...service, key: reader }, upload));
   await expect(ingest, post(service, upload.replace("box", "other")));

@@ -1,8 +1,9 @@
-/** Ignored members: each path once, however many values have it, in a bounded list. */
+/** Open shapes: they ignore members, and name each path once, however many values have it, in a bounded list. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Ignored, open } from "./ignored.ts";
+import { Ignored } from "./ignored.ts";
+import { open } from "./open_schema.ts";
 import { integer, list, object, type Shape } from "./schema.ts";
 import { ShapeError } from "./schema_error.ts";
 import "./testdata/arbitrary.ts";
