@@ -13,10 +13,12 @@ import {
   type Frame,
   IdentityTable,
   type InstanceHead,
+  type PackedWindow,
   readBlock,
   readFrames,
   readWindow,
   readWindows,
+  streamWindows,
   UnknownFormatError,
   WindowPacker,
   withoutMembers,
@@ -225,25 +227,53 @@ Deno.test("only series of wanted names are read", async () => {
   );
 });
 
-Deno.test("a stream is read in any chunks, and only to its end frame", async () => {
+async function* chunksOf(bytes: Uint8Array<ArrayBuffer>, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+}
+
+/** The bytes of an answer with windows of several packers. */
+async function streamed(...windows: PackedWindow[]): Promise<Uint8Array<ArrayBuffer>> {
+  async function* each() {
+    yield* windows;
+  }
+  const parts = await Array.fromAsync(streamWindows(each()));
+  return new Uint8Array(parts.flatMap((part) => [...part]));
+}
+
+Deno.test("a stream is read in any chunks, and only with its end frame as the last one", async () => {
   await fc.assert(
     fc.asyncProperty(uploads, uploads, fc.integer({ min: 1, max: 99 }), async (a, b, size) => {
       const packer = new WindowPacker(INSTANCE);
-      const [first, second] = [await packer.pack(a.window), await packer.pack(b.window)];
-      const frames = [first.block.frame, first.frame, second.block.frame, second.frame];
-      async function* chunks(bytes: Uint8Array<ArrayBuffer>) {
-        for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
-      }
-      const complete = joined(...frames, endFrame(2));
-      const read = await Array.fromAsync(readWindows(chunks(complete)));
-      assert.deepEqual(read.map(({ window }) => window), [a.window, b.window]);
-      const incomplete = [joined(...frames), complete.slice(0, -1), joined(endFrame(1))];
-      for (const bytes of incomplete) {
-        await assert.rejects(Array.fromAsync(readWindows(chunks(bytes))), DamagedError);
+      const other = await new WindowPacker(instanceOf(b)).pack(b.window);
+      const packed = [await packer.pack(a.window), other, await packer.pack(b.window)];
+      const complete = await streamed(...packed);
+      const read = await Array.fromAsync(readWindows(chunksOf(complete, size)));
+      assert.deepEqual(read.map(({ window }) => window), [a.window, b.window, b.window]);
+      assert.deepEqual(read.map(({ block }) => block.hash), packed.map(({ block }) => block.hash));
+
+      const [first, second] = packed.map(({ block, frame }) => [block.frame, frame]);
+      const wrong = [
+        complete.slice(0, -1),
+        joined(...first!, ...second!),
+        joined(...first!, endFrame(2)),
+        joined(...first!, endFrame(1), endFrame(1)),
+        joined(...first!, endFrame(1), ...second!),
+        joined(first![1]!, first![0]!, endFrame(1)),
+        new Uint8Array(),
+      ];
+      for (const bytes of wrong) {
+        await assert.rejects(Array.fromAsync(readWindows(chunksOf(bytes, size))), DamagedError);
       }
     }),
     { numRuns: 30 },
   );
+});
+
+Deno.test("a stream has a block once for windows that follow each other", async () => {
+  const packer = new WindowPacker(INSTANCE);
+  const packed = await packer.pack(emptyWindow(1n));
+  const { length } = await streamed(packed);
+  assert.equal((await streamed(packed, packed)).length, length + packed.frame.bytes.length);
 });
 
 Deno.test("equal identities make equal blocks", async () => {

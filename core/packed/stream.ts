@@ -1,8 +1,9 @@
-/** Streams of packed windows: an answer over HTTP, read frame by frame as it arrives. */
+/** Streams of packed windows: an answer over HTTP, written and read frame by frame. */
 
 import { type Block, readBlock } from "./block.ts";
 import { DamagedError } from "./error.ts";
-import { type Frame, frameAt, windowsBeforeEnd } from "./frame.ts";
+import { endFrame, type Frame, frameAt, windowsBeforeEnd } from "./frame.ts";
+import type { PackedWindow } from "./packer.ts";
 import { type ReadWindow, readWindow, windowHead } from "./window.ts";
 
 /** A window of a stream, and its block. */
@@ -14,6 +15,24 @@ export interface StreamedWindow extends Omit<ReadWindow, "block"> {
 /** A stream that ends before its end frame: the answer is incomplete. */
 const CUT = "the stream ended before its last frame";
 
+/** Fewest bytes to make room for. */
+const ROOM = 65_536;
+
+/** The bytes of an answer with these windows; each names the block before it. */
+export async function* streamWindows(
+  windows: AsyncIterable<PackedWindow>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let newest: Block | undefined;
+  let count = 0;
+  for await (const { frame, block } of windows) {
+    if (block.hash !== newest?.hash) yield block.frame.bytes;
+    yield frame.bytes;
+    newest = block;
+    count++;
+  }
+  yield endFrame(count).bytes;
+}
+
 /**
  * All windows of an answer.
  *
@@ -23,44 +42,49 @@ const CUT = "the stream ended before its last frame";
 export async function* readWindows(
   stream: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<StreamedWindow> {
-  const blocks = new Map<string, Block>();
+  let newest: Block | undefined;
+  let end: Frame | undefined;
   let count = 0;
   for await (const frame of framesOf(stream)) {
-    if (frame.kind === "end") {
-      if (windowsBeforeEnd(frame) !== count) throw new DamagedError("windows are missing");
-      return;
+    if (end) throw new DamagedError("there is a frame behind the last one");
+    if (frame.kind === "end") end = frame;
+    else if (frame.kind === "block") newest = await readBlock(frame);
+    else {
+      yield readFrom(frame, newest);
+      count++;
     }
-    if (frame.kind === "block") {
-      const block = await readBlock(frame);
-      blocks.set(block.hash, block);
-      continue;
-    }
-    yield readFrom(frame, blocks);
-    count++;
   }
-  throw new DamagedError(CUT);
+  if (!end) throw new DamagedError(CUT);
+  if (windowsBeforeEnd(end) !== count) throw new DamagedError("windows are missing");
 }
 
-function readFrom(frame: Frame, blocks: ReadonlyMap<string, Block>): StreamedWindow {
-  const hash = windowHead(frame).block;
-  const block = blocks.get(hash);
-  if (!block) throw new DamagedError(`the block ${hash} must come before its first window`);
-  return { ...readWindow(frame, { table: block.table }), block };
+function readFrom(frame: Frame, block: Block | undefined): StreamedWindow {
+  const { block: hash } = windowHead(frame);
+  if (block?.hash !== hash) {
+    throw new DamagedError(`the block ${hash} must come before its windows`);
+  }
+  return { ...readWindow(frame, block), block };
 }
 
-/** The frames of a stream. */
+/** The frames of a stream: views of bytes that do not change any more. */
 async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
-  let rest = new Uint8Array();
+  let bytes = new Uint8Array();
+  let [start, end] = [0, 0];
   for await (const chunk of stream) {
-    const bytes = new Uint8Array(rest.length + chunk.length);
-    bytes.set(rest);
-    bytes.set(chunk, rest.length);
-    let at = 0;
-    for (let frame; at < bytes.length && (frame = frameAt(bytes, at)); at += frame.bytes.length) {
+    if (end + chunk.length > bytes.length) {
+      // Twice what is needed: a frame of many chunks is not copied for each of them.
+      const grown = new Uint8Array(Math.max(ROOM, 2 * (end - start + chunk.length)));
+      grown.set(bytes.subarray(start, end));
+      [bytes, start, end] = [grown, 0, end - start];
+    }
+    bytes.set(chunk, end);
+    end += chunk.length;
+    const filled = bytes.subarray(0, end);
+    for (let frame; start < end && (frame = frameAt(filled, start));) {
       if (frame.kind === "damage") throw new DamagedError("there is no frame where one must begin");
+      start += frame.bytes.length;
       yield frame;
     }
-    rest = bytes.subarray(at);
   }
-  if (rest.length > 0) throw new DamagedError(CUT);
+  if (start < end) throw new DamagedError(CUT);
 }
