@@ -112,8 +112,8 @@ async function maintainAll(service: Service, stopping: AbortSignal): Promise<voi
   for (const location of locations) {
     try {
       using lease = await service.databases.lease(location);
-      const { memory: { dictionaries }, retention_days } = service;
-      const options = { now_ns: clock(), retention_days, dictionaries };
+      const { memory: { blocks }, retention_days } = service;
+      const options = { now_ns: clock(), retention_days, blocks };
       while (!stopping.aborted && !await maintain(lease, options));
     } catch (error) {
       const where = location.id === 0n ? "" : ` of project ${location.id}`;

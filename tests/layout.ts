@@ -72,14 +72,13 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "edge/version.ts": [],
   "edge/routes": [
-    ...["edge/http", "edge/windows", "edge/tenancy", "edge/move", "edge/format"],
+    ...["edge/http", "edge/windows", "edge/tenancy", "edge/move"],
     ...["edge/version.ts", "hono"],
   ],
   "edge/http": ["edge/tenancy", "edge/windows", "edge/database", "hono"],
   "edge/move": ["edge/tenancy", "edge/database"],
-  "edge/windows": ["edge/format", "edge/database"],
+  "edge/windows": ["edge/database"],
   "edge/tenancy": ["edge/database"],
-  "edge/format": [],
   "edge/database": ["@libsql/client", "libsql"],
 
   "ffi": [],

@@ -28,5 +28,6 @@ export {
   type ReadWindowOptions,
   type WindowHead,
   windowHead,
+  WindowWriter,
   withoutMembers,
 } from "./window.ts";

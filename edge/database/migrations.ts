@@ -73,15 +73,16 @@ export const MIGRATIONS: readonly Migration[] = [
       ) STRICT`,
       "CREATE INDEX instances_by_start ON instances (project, start_ns, id)",
       "CREATE INDEX instances_by_due ON instances (due_ns)",
-      // Identities that the windows of an instance have in common, named by their content.
-      `CREATE TABLE dictionaries (
+      // Instances and identities that windows have in common, named by the hash of their content.
+      `CREATE TABLE blocks (
         id INTEGER PRIMARY KEY,
         instance INTEGER NOT NULL REFERENCES instances,
         hash BLOB NOT NULL,
         received_ns INTEGER NOT NULL,
         body BLOB NOT NULL,
-        UNIQUE (instance, hash)
+        UNIQUE (hash, instance)
       ) STRICT`,
+      "CREATE INDEX blocks_by_instance ON blocks (instance)",
       // Windows as they came, of level 0, and roll-ups: all windows that end in the aligned span of
       // `level` seconds that ends at `end_ns`, merged into one.
       `CREATE TABLE windows (
@@ -91,7 +92,7 @@ export const MIGRATIONS: readonly Migration[] = [
         end_ns INTEGER NOT NULL,
         from_ns INTEGER NOT NULL,
         to_ns INTEGER NOT NULL,
-        dictionary INTEGER NOT NULL,
+        block INTEGER NOT NULL,
         digest BLOB,
         holes TEXT,
         body BLOB NOT NULL,
@@ -116,7 +117,7 @@ export const MIGRATIONS: readonly Migration[] = [
         until_s INTEGER
       ) STRICT`,
       ...blockTriggers("instances", "NEW.project"),
-      ...["dictionaries", "windows", "entries"].flatMap((table) =>
+      ...["blocks", "windows", "entries"].flatMap((table) =>
         blockTriggers(table, "(SELECT project FROM instances WHERE id = NEW.instance)")
       ),
     ],

@@ -1,6 +1,7 @@
 /** `POST /api/v1/ingest`: stores one window of one instance. */
 
 import { createHash } from "node:crypto";
+import { noEntries } from "@service/core/entries";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { refuse } from "@service/core/problem";
 import { flag, list, nanoseconds, object, type Shape, text } from "@service/core/schema";
@@ -82,10 +83,10 @@ export const ingest: Route = route({
     }
     const { instance, rolled, ...answered } = outcome;
     service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
-    const { from_ns, to_ns, received_ns } = window;
+    const { from_ns, to_ns } = window;
     if (answered.stored && answered.watermark_ns >= to_ns) {
-      const { dictionaries } = service.memory;
-      const closing = { dictionaries, name: window, instance, received_ns, from_ns, to_ns, rolled };
+      const { blocks } = service.memory;
+      const closing = { blocks, project: window.project, instance, from_ns, to_ns, rolled };
       await rollUpClosed(db, closing).catch(() => {
         // The window is stored, and maintenance makes roll-ups that are missing.
       });
@@ -99,28 +100,32 @@ async function readWindow(
   { c, service, client }: AuthenticatedRequest<"write">,
 ): Promise<ReadWindow> {
   const { db, project, key } = client;
-  const { dictionaries, minutes } = service.memory;
+  const { packers, minutes } = service.memory;
   const limits = limitsOf(project, service.quotas);
   const body = await readBody(c.req.raw, limits.max_body_bytes);
-  const { upload: { window, tags, attributes, ...upload }, ignored } = readJsonUpload(body);
+  const { upload, ignored } = readJsonUpload(body);
+  const { window, final, instance_id } = upload;
   expectFewSeries(window, limits);
-  await service.instances.expectRoom(client, upload.instance_id, limits);
-  const { from_ns, to_ns } = window;
+  await service.instances.expectRoom(client, instance_id, limits);
   const received_ns = service.now_ns();
-  const name = { project: project.id, instance_id: upload.instance_id };
+  const entries = storedLists(window);
+  const packed = await packers.pack(db, project.id, {
+    ...upload,
+    window: { ...window, ...noEntries() },
+  });
+  const name = { project: project.id, instance_id };
   const digest = digestOf(body);
   const toStore = {
-    ...upload,
-    ...name,
+    project: project.id,
     key: key.name,
-    tags: JSON.stringify(tags),
-    attributes: JSON.stringify(attributes),
-    from_ns,
-    to_ns,
-    packed: await dictionaries.packWindow(db, { name, window }),
-    minutes: await minutes.closeWith(db, { name, window, digest }),
+    known: packed.known,
+    from_ns: window.from_ns,
+    to_ns: window.to_ns,
+    final,
+    body: packed.frame.bytes,
+    minutes: minutes.closeWith({ name, block: packed.known.block, window, digest }),
     digest,
-    entries: storedLists(window),
+    entries,
     received_ns,
   };
   return { window: toStore, ignored };

@@ -78,9 +78,9 @@ async function followAll(service: TestService, lots: number[]): Promise<void> {
       );
     }
     if ((at - base) % 600 === 0) {
-      const { dictionaries } = service.service.memory;
+      const { blocks } = service.service.memory;
       const { now_ns } = service.clock;
-      await maintain(service.db, { now_ns, retention_days: 30, dictionaries });
+      await maintain(service.db, { now_ns, retention_days: 30, blocks });
     }
     if (at < first) continue;
     const payload = await read(

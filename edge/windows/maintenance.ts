@@ -1,7 +1,7 @@
 /** The maintenance of a database: missing roll-ups, downsampling, retention. */
 
 import { LAST_NS, SECOND_NS } from "@service/core/time";
-import type { Dictionaries } from "./dictionaries.ts";
+import type { Blocks } from "./blocks.ts";
 import { downsample, type Progress } from "./downsample.ts";
 import { type Database, statement } from "../database/database.ts";
 import { IS_BLOCKED } from "../database/write_block.ts";
@@ -12,13 +12,13 @@ import { rollUp } from "./rollup.ts";
 
 /** The time of the maintenance, and the age at which rows are removed. */
 export interface MaintenanceOptions {
-  dictionaries: Dictionaries;
+  blocks: Blocks;
   now_ns: bigint;
   retention_days: number;
 }
 
 interface TurnOptions {
-  dictionaries: Dictionaries;
+  blocks: Blocks;
   now_ns: bigint;
   before_ns: bigint;
 }
@@ -41,11 +41,11 @@ const TURN_EVERY_NS = 3_600n * SECOND_NS;
  */
 export async function maintain(
   db: Database,
-  { now_ns, retention_days, dictionaries }: MaintenanceOptions,
+  { now_ns, retention_days, blocks }: MaintenanceOptions,
 ): Promise<boolean> {
   const before_ns = retainedFrom(now_ns, retention_days);
   if (!await purge(db, before_ns)) return false;
-  const turn = { now_ns, before_ns, dictionaries };
+  const turn = { now_ns, before_ns, blocks };
   const due = () => db.query(statement(DUE, { now_ns, limit: MAX_INSTANCES }));
   for (const row of (await due()).rows) {
     await takeTurn(db, maintainedInstance(row), turn);
@@ -56,13 +56,13 @@ export async function maintain(
 async function takeTurn(
   db: Database,
   instance: MaintainedInstance,
-  { now_ns, before_ns, dictionaries }: TurnOptions,
+  { now_ns, before_ns, blocks }: TurnOptions,
 ): Promise<void> {
-  let progress = await makeRollups(db, instance, { now_ns, dictionaries });
+  let progress = await makeRollups(db, instance, blocks);
   if (progress === "all") progress = await downsample(db, instance, now_ns);
   const due_ns = progress === "some" ? now_ns : isDone(instance) ? LAST_NS : now_ns + TURN_EVERY_NS;
   await db.write([
-    statement(DROP_DICTIONARIES, { id: instance.id, before_ns }),
+    statement(DROP_BLOCKS, { id: instance.id, before_ns }),
     statement(SET_DUE, { ...instance, seen_ns: instance.due_ns, due_ns }),
   ]);
 }
@@ -76,8 +76,8 @@ function isDone(instance: MaintainedInstance): boolean {
 
 async function makeRollups(
   db: Database,
-  { id, project, instance_id, last_seen_ns, rolled_ns }: MaintainedInstance,
-  { now_ns, dictionaries }: Omit<TurnOptions, "before_ns">,
+  { id, project, last_seen_ns, rolled_ns }: MaintainedInstance,
+  blocks: Blocks,
 ): Promise<Progress> {
   let missingCount = 0;
   let madeCount = 0;
@@ -90,13 +90,12 @@ async function makeRollups(
     missingCount += rows.length;
     for (const { end_ns } of rows) {
       const isMade = await rollUp(db, {
-        dictionaries,
-        name: { project, instance_id },
+        blocks,
+        project,
         instance: id,
         level,
         end_ns: end_ns as bigint,
         max_pieces: MAX_PIECES,
-        received_ns: now_ns,
       });
       if (isMade) madeCount++;
     }
@@ -134,7 +133,7 @@ const missingSpans = (level: Level) => {
     ORDER BY 1 LIMIT :limit`;
 };
 
-/** Dictionaries without windows that were replaced before the retention. */
-const DROP_DICTIONARIES = `DELETE FROM dictionaries WHERE instance = :id
-  AND id < (SELECT max(id) FROM dictionaries WHERE instance = :id AND received_ns <= :before_ns)
-  AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = :id AND dictionary = dictionaries.id)`;
+/** Blocks without windows that were replaced before the retention. */
+const DROP_BLOCKS = `DELETE FROM blocks WHERE instance = :id
+  AND id < (SELECT max(id) FROM blocks WHERE instance = :id AND received_ns <= :before_ns)
+  AND NOT EXISTS (SELECT 1 FROM windows WHERE instance = :id AND block = blocks.id)`;

@@ -1,18 +1,21 @@
 /** The memory of a process: instances between two uploads, each part with a bound. */
 
-import { Dictionaries } from "./dictionaries.ts";
+import { Blocks } from "./blocks.ts";
 import { OpenMinutes } from "./open_minutes.ts";
+import { Packers } from "./packers.ts";
 
 /** The memory of instances; all of it can be restored from their database. */
 export interface Memory {
-  /** The dictionaries that pack windows. */
-  dictionaries: Dictionaries;
+  /** The blocks that windows name. */
+  blocks: Blocks;
+  /** The packers of windows that came as JSON. */
+  packers: Packers;
   /** Merged windows of minutes that are not over. */
   minutes: OpenMinutes;
 }
 
 /** An empty memory. */
 export function createMemory(): Memory {
-  const dictionaries = new Dictionaries();
-  return { dictionaries, minutes: new OpenMinutes(dictionaries) };
+  const blocks = new Blocks();
+  return { blocks, packers: new Packers(blocks), minutes: new OpenMinutes() };
 }

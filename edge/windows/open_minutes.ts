@@ -3,9 +3,11 @@
 import { absorb, type Window } from "@service/core";
 import { noEntries } from "@service/core/entries";
 import { Lru } from "@service/core/lru";
-import { type Database, type Statement, statement } from "../database/database.ts";
-import type { Dictionaries, InstanceName, PackedWindow } from "./dictionaries.ts";
+import { type Block, WindowWriter } from "@service/core/packed";
+import { type Statement, statement } from "../database/database.ts";
+import type { InstanceName } from "./blocks.ts";
 import { FINEST, spanEnd, spanNs } from "./levels.ts";
+import { deflated } from "./stored_frame.ts";
 
 /** Series and frames that all open minutes may have together: some 50 MB. */
 const MAX_WEIGHT = 200_000;
@@ -15,7 +17,10 @@ export interface PackedMinute {
   end_ns: bigint;
   from_ns: bigint;
   to_ns: bigint;
-  packed: PackedWindow;
+  /** Its packed window, as a row has it. */
+  body: Uint8Array<ArrayBuffer>;
+  /** Hash of the block that it names. */
+  hash: Uint8Array<ArrayBuffer>;
   /** Digests of its windows, which identify them by content. */
   digests: string;
 }
@@ -29,6 +34,8 @@ interface OpenMinute {
 /** A window that is about to be stored. */
 export interface ClosingWindow {
   name: InstanceName;
+  /** The block that it names; roll-ups that end with it name the same one. */
+  block: Block;
   window: Window;
   digest: Uint8Array;
 }
@@ -39,26 +46,20 @@ export interface ClosingWindow {
  * ones, and is made from the stored ones otherwise.
  */
 export class OpenMinutes {
-  readonly #dictionaries: Dictionaries;
   readonly #open = new Lru<string, OpenMinute>({ max: MAX_WEIGHT, weigh: weightOf });
-
-  /** With the dictionaries that pack roll-ups. */
-  constructor(dictionaries: Dictionaries) {
-    this.#dictionaries = dictionaries;
-  }
+  readonly #writer = new WindowWriter();
 
   /** The minutes that end with a window, which is about to be stored and belongs to this from now on. */
-  async closeWith(db: Database, closing: ClosingWindow): Promise<PackedMinute[]> {
-    const { name } = closing;
-    return await Promise.all(
-      this.#closed(closing).map(async ({ end_ns, merged, digests }) => ({
-        end_ns,
-        from_ns: merged.from_ns,
-        to_ns: merged.to_ns,
-        packed: await this.#dictionaries.packRollup(db, { name, window: merged }),
-        digests: digests.join(),
-      })),
-    );
+  closeWith(closing: ClosingWindow): PackedMinute[] {
+    const { block } = closing;
+    return this.#closed(closing).map(({ end_ns, merged, digests }) => ({
+      end_ns,
+      from_ns: merged.from_ns,
+      to_ns: merged.to_ns,
+      body: deflated(this.#writer.write({ window: merged, block }).frame),
+      hash: Uint8Array.fromHex(block.hash),
+      digests: digests.join(),
+    }));
   }
 
   #closed({ name, window, digest }: ClosingWindow): OpenMinute[] {
@@ -89,19 +90,17 @@ export class OpenMinutes {
 
 /** The statement that stores the roll-up of a minute, if its windows are the stored ones. */
 export function storingMinute(
-  { packed, ...minute }: PackedMinute,
-  name: InstanceName,
+  minute: PackedMinute,
+  { project, instance_id }: InstanceName,
 ): Statement {
-  const { body, dictionary: { hash } } = packed;
-  const { project, instance_id } = name;
   const after_ns = minute.end_ns - spanNs(FINEST);
-  return statement(INSERT_MINUTE, { ...minute, project, instance_id, body, hash, after_ns });
+  return statement(INSERT_MINUTE, { ...minute, project, instance_id, after_ns });
 }
 
 const INSERT_MINUTE = `INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, dictionary, body)
-  SELECT i.id, ${FINEST}, :end_ns, :from_ns, :to_ns, d.id, :body FROM instances i
-  JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash
+    (instance, level, end_ns, from_ns, to_ns, block, body)
+  SELECT i.id, ${FINEST}, :end_ns, :from_ns, :to_ns, b.id, :body FROM instances i
+  JOIN blocks b ON b.instance = i.id AND b.hash = :hash
   WHERE project = :project AND instance_id = :instance_id AND watermark_ns >= :to_ns
     AND :digests = (SELECT group_concat(hex(digest)) FROM (
       SELECT digest FROM windows WHERE instance = i.id AND level = 0

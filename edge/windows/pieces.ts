@@ -2,19 +2,19 @@
 
 import { absorbOwned, decode, emptyWindow, encode, type Window } from "@service/core";
 import { gapsIn, type Interval, joinInterval } from "@service/core/gaps";
+import { type Block, DamagedError, readBlock, readWindow } from "@service/core/packed";
 import { yieldToEventLoop } from "@service/core/yield";
 import type { Row } from "../database/database.ts";
-import { type Dictionary, unpackDictionary } from "../format/dictionary.ts";
-import { unpack } from "../format/packed_window.ts";
-import type { CachedDictionary } from "./dictionaries.ts";
+import type { Blocks } from "./blocks.ts";
+import { storedFrame } from "./stored_frame.ts";
 import { TILING } from "./tiling.ts";
 
-/** The pieces of a tiling in order, the body of each dictionary with the first that needs it. */
+/** The pieces of a tiling in order, the body of each block with the first that names it. */
 export const PIECES = `/* read the pieces */ ${TILING}
-  SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.dictionary, d.hash,
-    CASE WHEN row_number() OVER (PARTITION BY w.dictionary ORDER BY w.end_ns) = 1 THEN d.body END
-      AS dictionary_body
-  FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN dictionaries d ON d.id = w.dictionary
+  SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.block, b.hash,
+    CASE WHEN row_number() OVER (PARTITION BY w.block ORDER BY w.end_ns) = 1 THEN b.body END
+      AS block_body
+  FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN blocks b ON b.id = w.block
   ORDER BY w.end_ns LIMIT :limit`;
 
 /** A text that identifies the pieces of a tiling. */
@@ -26,6 +26,8 @@ export const PIECES_NAMED = `${TILING}
 /** Several pieces as one. */
 export interface Merged {
   window: Window;
+  /** The block of the last piece. */
+  block: Block | undefined;
   /** The spans of the windows; those that touch are one. */
   intervals: Interval[];
 }
@@ -33,32 +35,33 @@ export interface Merged {
 /** Pieces that are merged before other work may run. */
 const PIECES_AT_ONCE = 16;
 
-/** Where the merge starts, and a dictionary that need not be unpacked. */
+/** Where the merge starts, and the blocks of the project that need not be read. */
 export interface MergeOptions {
   start_ns: bigint;
-  cached?: CachedDictionary;
+  /** Row id. */
+  project?: bigint;
+  blocks?: Blocks;
 }
 
 /** The merge of the pieces, which are rows of {@linkcode PIECES}. */
-export async function mergePieces(
-  rows: Row[],
-  { start_ns, cached }: MergeOptions,
-): Promise<Merged> {
-  const window = emptyWindow(start_ns);
-  const dictionaries = new Map<unknown, Dictionary>();
+export async function mergePieces(rows: Row[], options: MergeOptions): Promise<Merged> {
+  const window = emptyWindow(options.start_ns);
+  const blocks = new Map<unknown, Block>();
   const intervals: Interval[] = [];
+  let block: Block | undefined;
   for (const [i, row] of rows.entries()) {
     if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await yieldToEventLoop();
-    if (row.dictionary_body) dictionaries.set(row.dictionary, dictionaryOf(row, cached));
-    const dictionary = dictionaries.get(row.dictionary);
-    if (!dictionary) throw new Error("Cannot read a window: its dictionary is missing");
+    if (row.block_body) blocks.set(row.block, await blockOf(row, options));
+    block = blocks.get(row.block);
+    if (!block) throw new DamagedError("a window must have its block");
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
-    absorbOwned(window, unpack(new Uint8Array(row.body as ArrayBuffer), { dictionary, ...span }));
+    const { table } = block;
+    absorbOwned(window, readWindow(storedFrame(row.body as ArrayBuffer), { table }).window);
     for (const interval of intervalsOf(span, row.holes as string | null)) {
       joinInterval(intervals, interval);
     }
   }
-  return { window, intervals };
+  return { window, block, intervals };
 }
 
 /** The holes of a merge as they are stored: `null` for none. */
@@ -68,13 +71,12 @@ export function encodeHoles(intervals: Interval[]): string | null {
   return holes.length > 0 ? encode(holes) : null;
 }
 
-function dictionaryOf(
-  { hash, dictionary_body }: Row,
-  cached: CachedDictionary | undefined,
-): Dictionary {
-  const isCached = cached &&
-    new Uint8Array(hash as ArrayBuffer).every((b, i) => b === cached.hash[i]);
-  return isCached ? cached.dictionary : unpackDictionary(dictionary_body as ArrayBuffer);
+async function blockOf(
+  { hash, block_body }: Row,
+  { project = 0n, blocks }: MergeOptions,
+): Promise<Block> {
+  const name = { project, hash: new Uint8Array(hash as ArrayBuffer).toHex() };
+  return blocks?.get(name)?.block ?? await readBlock(storedFrame(block_body as ArrayBuffer));
 }
 
 function intervalsOf(span: Interval, holes: string | null): Interval[] {

@@ -31,6 +31,6 @@ const PURGE = [
     (SELECT id FROM windows WHERE end_ns <= :before_ns LIMIT :rows)`,
   `DELETE FROM entries WHERE id IN
     (SELECT id FROM entries WHERE to_ns <= :before_ns LIMIT :rows)`,
-  `DELETE FROM dictionaries WHERE instance IN (${GONE})`,
+  `DELETE FROM blocks WHERE instance IN (${GONE})`,
   `DELETE FROM instances WHERE id IN (${GONE})`,
 ].map((sql) => `${sql} AND ${NOTHING_IS_COPIED}`);

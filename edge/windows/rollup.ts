@@ -1,25 +1,27 @@
 /** Roll-ups: all windows that end in an aligned span, merged into one. */
 
 import { SECOND_NS } from "@service/core/time";
+import { WindowWriter } from "@service/core/packed";
 import { type Database, statement } from "../database/database.ts";
-import { type Dictionaries, type InstanceName, storingDictionary } from "./dictionaries.ts";
+import type { Blocks } from "./blocks.ts";
 import { closedBetween, FINEST, type Level, LEVELS, spanNs } from "./levels.ts";
 import { encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
+import { deflated } from "./stored_frame.ts";
 
 /** Pieces of a roll-up that is made during an upload; larger ones are left to the maintenance. */
 const MAX_PIECES_AT_INGEST = 128;
 
 /** The roll-up to make. */
 export interface RollupOptions {
-  dictionaries: Dictionaries;
-  name: InstanceName;
+  blocks: Blocks;
+  /** Row id of the project. */
+  project: bigint;
   /** Row id of the instance. */
   instance: bigint;
   level: Level;
   end_ns: bigint;
   /** With more pieces it is not made. */
   max_pieces: number;
-  received_ns: bigint;
 }
 
 /**
@@ -27,22 +29,22 @@ export interface RollupOptions {
  * only if the span still has exactly these pieces: another process may have stored a window meanwhile.
  */
 export async function rollUp(db: Database, options: RollupOptions): Promise<boolean> {
-  const { dictionaries, name, max_pieces, ...rest } = options;
+  const { blocks, project, max_pieces, ...rest } = options;
   const start_ns = rest.end_ns - spanNs(rest.level);
   const args = { ...rest, start_ns, below: rest.level, limit: max_pieces + 1 };
   const { rows } = await db.query(statement(PIECES, args));
   if (rows.length === 0 || rows.length > max_pieces) return false;
-  const cached = dictionaries.cached(name);
-  const { window, intervals } = await mergePieces(rows, { start_ns, cached });
-  const { body, dictionary } = await dictionaries.packRollup(db, { name, window });
+  const { window, block, intervals } = await mergePieces(rows, { start_ns, project, blocks });
+  if (!block) return false;
+  const { from_ns } = intervals[0]!;
+  const { frame } = new WindowWriter().write({ window: { ...window, from_ns }, block });
   const results = await db.write([
-    ...storingDictionary(dictionary, { ...name, received_ns: options.received_ns }),
     statement(INSERT_ROLLUP, {
       ...args,
-      body,
-      hash: dictionary.hash,
-      from_ns: intervals[0]!.from_ns,
+      from_ns,
       to_ns: window.to_ns,
+      hash: Uint8Array.fromHex(block.hash),
+      body: deflated(frame),
       holes: encodeHoles(intervals),
       pieces: rows.map(({ id }) => id).join(),
     }),
@@ -87,7 +89,7 @@ export async function rollUpClosed(db: Database, options: ClosingOptions): Promi
 }
 
 const INSERT_ROLLUP = `/* insert the roll-up */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, dictionary, holes, body)
-  SELECT :instance, :level, :end_ns, :from_ns, :to_ns, id, :holes, :body FROM dictionaries
+    (instance, level, end_ns, from_ns, to_ns, block, holes, body)
+  SELECT :instance, :level, :end_ns, :from_ns, :to_ns, id, :holes, :body FROM blocks
   WHERE instance = :instance AND hash = :hash AND :pieces = (${PIECES_NAMED})
   ON CONFLICT DO NOTHING`;

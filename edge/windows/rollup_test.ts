@@ -45,8 +45,8 @@ async function sendMinutes(
 }
 
 async function maintainAll({ db, clock, service }: TestService): Promise<void> {
-  const { dictionaries } = service.memory;
-  while (!await maintain(db, { now_ns: clock.now_ns, retention_days: 30, dictionaries }));
+  const { blocks } = service.memory;
+  while (!await maintain(db, { now_ns: clock.now_ns, retention_days: 30, blocks }));
 }
 
 testOnEachStorage({
@@ -99,13 +99,12 @@ testOnEachStorage({
       return result;
     };
     const results = await rollUp(service.db, {
-      dictionaries: service.service.memory.dictionaries,
-      name: { project: row!.project as bigint, instance_id },
+      blocks: service.service.memory.blocks,
+      project: row!.project as bigint,
       instance: row!.id as bigint,
       level: 600,
       end_ns: nsFromTs(START + 600),
       max_pieces: 100,
-      received_ns: 0n,
     });
     assert.equal(results, false);
   },

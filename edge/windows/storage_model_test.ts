@@ -93,8 +93,8 @@ class Maintain implements Command {
   async run(model: Model, { service }: Real): Promise<void> {
     const { now_ns } = service.clock;
     model.mayGiveUp ||= now_ns - model.received_ns >= RAW_NS;
-    const { dictionaries } = service.service.memory;
-    const options = { now_ns, retention_days: RETENTION_DAYS, dictionaries };
+    const { blocks } = service.service.memory;
+    const options = { now_ns, retention_days: RETENTION_DAYS, blocks };
     while (!await maintain(service.db, options));
   }
 }

@@ -2,7 +2,7 @@
 
 import { SECOND_NS } from "@service/core/time";
 import { type Database, type Row, type Statement, statement } from "../database/database.ts";
-import { type PackedWindow, storingDictionary } from "./dictionaries.ts";
+import { type KnownBlock, storingBlock } from "./blocks.ts";
 import { type StoredList, storingLists } from "./entries.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
 import { type PackedMinute, storingMinute } from "./open_minutes.ts";
@@ -13,18 +13,14 @@ export interface WindowToStore {
   project: bigint;
   /** Name of the key of its upload. */
   key: string;
-  instance_id: string;
-  profiler_version: string;
-  /** JSON. */
-  tags: string;
-  /** JSON. */
-  attributes: string;
-  start_ns: bigint;
+  /** The block that it names. */
+  known: KnownBlock;
   from_ns: bigint;
   to_ns: bigint;
   final: boolean;
-  packed: PackedWindow;
-  /** Start of the SHA-256 of the upload, inflated. */
+  /** Its packed window without entries, as the row has it. */
+  body: Uint8Array<ArrayBuffer>;
+  /** Start of the SHA-256 of the window as it came. */
   digest: Uint8Array<ArrayBuffer>;
   entries: StoredList[];
   /** By the clock of the service. */
@@ -53,19 +49,12 @@ export interface Stored {
 
 /**
  * Stores a window, unless it is stored already or contradicts stored ones, and removes the roll-ups that
- * lack it: all or nothing, in one round trip if the window follows the newest one, or is the first.
+ * lack it: all or nothing, in one round trip if the window follows the newest one, or is the first of its block.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
-  const { final, packed: { dictionary, body }, entries: _, minutes: _minutes, ...rest } = window;
-  const args = {
-    ...rest,
-    body,
-    hash: dictionary.hash,
-    final_ns: final ? window.to_ns : null,
-    due_ns: window.received_ns + DUE_AFTER_NS,
-    ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(window.to_ns, level)])),
-  };
-  const following = dictionary.isStored &&
+  const { known } = window;
+  const args = argsOf(window);
+  const following = known.isStored &&
     await write(db, window, {
       insert: [statement(INSERT_FOLLOWING, args)],
       update: [statement(UPDATE_FOLLOWED, args)],
@@ -73,18 +62,33 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
   if (following) return following;
   const stored = await write(db, window, {
     insert: [
-      ...dictionary.isStored ? [] : [statement(INSERT_INSTANCE, args)],
-      ...storingDictionary(dictionary, window),
+      ...known.isStored ? [] : [statement(INSERT_INSTANCE, args)],
+      ...storingBlock(known, args),
       statement(INSERT_WINDOW, args),
     ],
     update: [statement(UPDATE_INSTANCE, args), statement(DELETE_ROLLUPS, args)],
   });
-  dictionary.isStored = true;
+  known.isStored = true;
   if (stored) return stored;
   const { rows: [state] } = await db.query(statement(STATE, args));
-  if (state?.has_dictionary) return notStored(window, state);
-  dictionary.isStored = false;
+  if (state?.has_block) return notStored(window, state);
+  known.isStored = false;
   return await storeWindow(db, window);
+}
+
+/** The arguments of all statements. */
+function argsOf(window: WindowToStore) {
+  const { project, key, known, from_ns, to_ns, final, body, digest, received_ns } = window;
+  const { block: { instance, hash }, tags, attributes } = known;
+  const { instance_id, profiler_version, start_ns } = instance;
+  return {
+    ...{ project, key, instance_id, profiler_version, tags, attributes, start_ns },
+    ...{ from_ns, to_ns, body, digest, received_ns },
+    hash: Uint8Array.fromHex(hash),
+    final_ns: final ? to_ns : null,
+    due_ns: received_ns + DUE_AFTER_NS,
+    ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(to_ns, level)])),
+  };
 }
 
 /** Statements that store a window; the first of `update` gives the state after it if the window is new. */
@@ -99,9 +103,10 @@ async function write(
   window: WindowToStore,
   { insert, update }: Storing,
 ): Promise<Stored | null> {
-  const { entries, minutes = [] } = window;
-  const inserting = [...insert, ...storingLists(entries, window)];
-  const rolling = minutes.map((minute) => storingMinute(minute, window));
+  const { project, to_ns, entries, minutes = [] } = window;
+  const { instance_id } = window.known.block.instance;
+  const inserting = [...insert, ...storingLists(entries, { project, instance_id, to_ns })];
+  const rolling = minutes.map((minute) => storingMinute(minute, { project, instance_id }));
   const results = await db.write([...inserting, ...update, ...rolling]);
   const { rows: [state] } = results[inserting.length]!;
   if (!state) return null;
@@ -116,7 +121,8 @@ interface StoredState {
 }
 
 /** The outcome if nothing was stored. */
-function notStored({ start_ns, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
+function notStored({ known, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
+  const { start_ns } = known.block.instance;
   const watermark_ns = state.watermark_ns as bigint;
   const unchanged = { stored: false, watermark_ns, instance: state.id as bigint, rolled: [] };
   if (state.start_ns !== start_ns) {
@@ -183,9 +189,9 @@ const INSERT_INSTANCE = `INSERT INTO instances (project, instance_id, key, tags,
 
 /** Nothing that is stored can overlap a window that follows the newest one, or be summed up without it. */
 const INSERT_FOLLOWING = `/* insert the window */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, digest, dictionary, body)
-  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, d.id, :body FROM instances i
-  JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash
+    (instance, level, end_ns, from_ns, to_ns, digest, block, body)
+  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, b.id, :body FROM instances i
+  JOIN blocks b ON b.instance = i.id AND b.hash = :hash
   WHERE ${THIS_INSTANCE} AND start_ns = :start_ns
     AND watermark_ns = :from_ns AND last_seen_ns = :from_ns AND final_ns IS NULL`;
 
@@ -198,9 +204,9 @@ const UPDATE_FOLLOWED = `UPDATE instances SET
   RETURNING watermark_ns, id AS instance`;
 
 const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, digest, dictionary, body)
-  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, d.id, :body FROM instances i
-  JOIN dictionaries d ON d.instance = i.id AND d.hash = :hash
+    (instance, level, end_ns, from_ns, to_ns, digest, block, body)
+  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, b.id, :body FROM instances i
+  JOIN blocks b ON b.instance = i.id AND b.hash = :hash
   WHERE ${THIS_INSTANCE} AND start_ns = :start_ns AND watermark_ns <= :from_ns
     AND downsampled_ns < :to_ns
     AND (final_ns IS NULL OR :to_ns <= final_ns)
@@ -238,7 +244,7 @@ const DELETE_ROLLUPS = `DELETE FROM windows
 
 const STATE =
   `SELECT i.id, i.start_ns, i.watermark_ns, i.given_up_ns, i.downsampled_ns, w.from_ns, w.to_ns, w.digest,
-    EXISTS (SELECT 1 FROM dictionaries WHERE instance = i.id AND hash = :hash) AS has_dictionary
+    EXISTS (SELECT 1 FROM blocks WHERE instance = i.id AND hash = :hash) AS has_block
   FROM instances i
   LEFT JOIN windows w ON w.from_ns < :to_ns AND w.id = (${ofNextWindow("id")})
   WHERE ${THIS_INSTANCE}`;

@@ -153,35 +153,32 @@ async function fill(
   windowAt: (at: number) => Window,
 ): Promise<void> {
   const { rows: [key] } = await db.query("SELECT name, project FROM keys");
-  const name = { project: key!.project as bigint, instance_id };
-  const { dictionaries } = service.memory;
+  const project = key!.project as bigint;
+  const { packers, blocks } = service.memory;
+  const instance = {
+    instance_id,
+    profiler_version: "0.0.0",
+    start_ns: BigInt(START_TS) * SECOND_NS,
+    tags: {},
+    attributes: {},
+  };
   const store = async (window: Window) => {
     const { from_ns, to_ns } = window;
+    const { frame, known } = await packers.pack(db, project, { ...instance, final: false, window });
     const outcome = await storeWindow(db, {
-      ...name,
+      project,
       key: key!.name as string,
-      profiler_version: "0.0.0",
-      tags: "{}",
-      attributes: "{}",
-      start_ns: BigInt(START_TS) * SECOND_NS,
+      known,
       from_ns,
       to_ns,
       final: false,
-      packed: await dictionaries.packWindow(db, { name, window }),
+      body: frame.bytes,
       digest: new Uint8Array(16),
       entries: [],
       received_ns: to_ns,
     });
     if ("conflict" in outcome) throw new Error(outcome.message);
-    return {
-      dictionaries,
-      name,
-      instance: outcome.instance,
-      rolled: [],
-      from_ns,
-      to_ns,
-      received_ns: to_ns,
-    };
+    return { blocks, project, instance: outcome.instance, rolled: [], from_ns, to_ns };
   };
   await store(windowAt(0));
   for (let at = 1; at < windows; at += PARALLEL) {

@@ -11,7 +11,7 @@ const STEPS = [
   "find the key",
   "is the instance known",
   "count the instances",
-  "find the newest dictionary",
+  "find the newest block",
   "insert the window",
   "read the pieces",
   "insert the roll-up",
