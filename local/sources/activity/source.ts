@@ -3,6 +3,7 @@
  * whether each process is captured. Which library wrote a segment makes no difference.
  */
 
+import { tsFromNs } from "@service/core/time";
 import type { AskSegment } from "../../base/native.ts";
 import { recordCaptureState } from "../capture_state.ts";
 import type { Recorder } from "../recorder.ts";
@@ -31,6 +32,8 @@ class ActivitySource implements Source, Disposable {
   readonly #segments: Segments;
   /** The last description of each living process, such as `refused: …`. */
   readonly #described = new Map<Segment, string>();
+  /** Epoch seconds. */
+  readonly #firstSeen = new WeakMap<Segment, number>();
   #refusals: string[] = [];
   #refused = 0;
   #hasCaptured = false;
@@ -100,7 +103,9 @@ class ActivitySource implements Source, Disposable {
     if (description !== before) warnOfChange(recorder, { state, reason, wasInterrupted, tags });
     if (alive) this.#described.set(segment, description);
     else this.#described.delete(segment);
-    recorder.resource("process", tags, { "profiler.capture": description });
+    const first_seen_ts = this.#firstSeen.get(segment) ?? tsFromNs(recorder.now_ns);
+    this.#firstSeen.set(segment, first_seen_ts);
+    recorder.resource("process", tags, { "profiler.capture": description }, first_seen_ts);
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,7 @@
 /** The host: processors, memory, disks, network, pressure. */
 
 import type { Tags } from "@service/core";
+import { tsFromNs } from "@service/core/time";
 import {
   CPU_MODES,
   parseCpu,
@@ -31,6 +32,7 @@ export function createHostSource({ profilerVersion, proc }: HostSourceOptions): 
   const readings = new CumulativeReadings("base");
   let before: readonly number[] | null = null;
   let attributes: Tags | null = null;
+  let first_seen_ts: number | null = null;
 
   function sampleCpu(recorder: Recorder, ticks: readonly number[]): void {
     // Idle and iowait are known to step back by a tick or two.
@@ -115,7 +117,8 @@ export function createHostSource({ profilerVersion, proc }: HostSourceOptions): 
       sampleTraffic(recorder);
       samplePressure(recorder);
       attributes ??= describe(cpu?.count);
-      recorder.resource("host", NO_TAGS, attributes);
+      first_seen_ts ??= tsFromNs(recorder.now_ns);
+      recorder.resource("host", NO_TAGS, attributes, first_seen_ts);
     },
   };
 }

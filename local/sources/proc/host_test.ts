@@ -22,7 +22,8 @@ const FILES: Record<string, string> = {
 Deno.test("a host is measured: increases from the first sample on, shares from the second on", async () => {
   const proc = madeUp(FILES);
   try {
-    const recorder = new Recorder(0n, () => 1n);
+    let now_ns = 5_000_000_000n;
+    const recorder = new Recorder(0n, () => now_ns);
     const source = createHostSource({ profilerVersion: "1.2.3", proc });
     await source.sample(recorder);
     const first = recorder.cut(1n);
@@ -61,8 +62,12 @@ Deno.test("a host is measured: increases from the first sample on, shares from t
       "net/dev": "eth0: 7 0 0 0 0 0 0 0 41\n",
       "pressure/io": "some avg10=1.50 avg60=0.00 avg300=0.00 total=750\n",
     });
+    now_ns = 6_000_000_000n;
     await source.sample(recorder);
-    const second = values(recorder.cut(2n));
+    const window = recorder.cut(2n);
+    assert.deepEqual([...window.resources.values()], [{ ...resource, last_seen_ts: 6 }]);
+    assert.equal(resource?.first_seen_ts, 5);
+    const second = values(window);
     assert.equal(second["host_cpu_usage_percent []"], 25);
     assert.equal(second['host_cpu_mode_percent [["mode","system"]]'], 15);
     assert.equal(second['host_cpu_mode_percent [["mode","idle"]]'], 75);
