@@ -3,16 +3,14 @@
 import { problemAnswer } from "@service/core/http";
 import { Refusal, refuse } from "@service/core/problem";
 import { findRoute, route } from "./route.ts";
-import { type SignalsOptions, signalsRoute } from "./signals.ts";
+import { signalsRoute, type SignalsRouteOptions } from "./signals.ts";
 
 /** The measurements to serve, and the address to serve them at. */
-export interface EndpointOptions extends SignalsOptions {
+export interface EndpointOptions extends SignalsRouteOptions {
   /** The address it listens on: which `Host` a request may name. */
   host: string;
   /** Resolves once there is a first measurement to answer with. */
   ready: Promise<void>;
-  /** Brings `total` up to now where that takes milliseconds; it is called for every request. */
-  refresh?: () => Promise<void> | undefined;
 }
 
 const HEALTHY = new TextEncoder().encode('{"status":"ok"}');

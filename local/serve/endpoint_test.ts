@@ -32,6 +32,7 @@ function endpoint(host = "127.0.0.1") {
     version: "1.2.3",
     host,
     now_ns: () => NOW_NS,
+    windows: { read: () => assert.fail("no span is read") },
     ready: Promise.resolve(),
   });
   return {

@@ -1,17 +1,19 @@
 /** The watcher's loop: samples once a second, serves and uploads, and writes the final snapshot. */
 
 import { encode, type Tags } from "@service/core";
+import { type InstanceHead, WindowPacker } from "@service/core/packed";
 import { SECOND_NS } from "@service/core/time";
 import { createEndpoint } from "../serve/endpoint.ts";
 import { localSignals } from "../serve/signals.ts";
 import type { Listener } from "../serve/listener.ts";
 import type { Uploader } from "../upload/spools.ts";
+import { History } from "./history.ts";
 import { createRefresh } from "./refresh.ts";
 import { Sampler, type SamplerOptions } from "./sampler.ts";
 import { Ticker } from "./ticker.ts";
 
 /** One run, its sources, and the receivers of its values. */
-export interface WatcherOptions extends SamplerOptions {
+export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
   version: string;
   /** Tags of the instance. */
   context: Tags;
@@ -33,7 +35,15 @@ const PATIENCE_MS = 3_000;
 /** A watcher that samples, serves and uploads until it is finished. */
 export function startWatcher(options: WatcherOptions): Watcher {
   const { start_ns, now_ns, version, context, attributes, listener } = options;
-  const sampler = new Sampler(options);
+  const instance: InstanceHead = {
+    instance_id: context["instance.id"] ?? "",
+    profiler_version: version,
+    start_ns,
+    tags: context,
+    attributes,
+  };
+  const history = new History(new WindowPacker(instance));
+  const sampler = new Sampler({ ...options, history });
   const warn = (message: string) => sampler.warn(message);
   const uploading = options.upload && Promise.try(options.upload, warn).then((uploader) => {
     sampler.add(uploader);
@@ -44,15 +54,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
     if (!uploading) return;
     const window = sampler.cut();
     const uploader = await uploading;
-    await uploader?.add({
-      instance_id: context["instance.id"] ?? "",
-      profiler_version: version,
-      start_ns,
-      tags: context,
-      attributes,
-      final,
-      window,
-    });
+    await uploader?.add({ ...instance, final, window });
   }
 
   const ticker = new Ticker({
@@ -62,7 +64,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
     },
     failed: (error) => warn(`a tick failed: ${error}`),
   });
-  const served = { total: sampler.total, context, version, now_ns };
+  const served = { total: sampler.total, windows: history, context, version, now_ns };
   const ready = ticker.start(() => sampler.sample(start_ns + 1n));
   const refresh = createRefresh({ sampler, ticker });
   listener.serve(createEndpoint({ ...served, host: listener.host, ready, refresh }), warn);

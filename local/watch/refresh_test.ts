@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createRefresh } from "./refresh.ts";
 import { Sampler } from "./sampler.ts";
 
+const history = { add: () => Promise.resolve() };
 const START_NS = 1_790_000_001_400_000_000n;
 
 const ticker = { alone: <T>(work: () => Promise<T>) => work() };
@@ -24,6 +25,7 @@ function refreshed() {
         return end.promise;
       },
     }],
+    history,
     log: assert.fail,
   });
   const steady = { now_ms: 0 };
@@ -57,7 +59,7 @@ Deno.test("a reader does not wait for a refresh that never ends", async () => {
 });
 
 Deno.test("without a source that can refresh there is nothing to wait for", () => {
-  const options = { start_ns: 0n, now_ns: () => 1n, sources: [], log: assert.fail };
+  const options = { start_ns: 0n, now_ns: () => 1n, sources: [], history, log: assert.fail };
   const refresh = createRefresh({ sampler: new Sampler(options), ticker });
   assert.equal(refresh(), undefined);
 });

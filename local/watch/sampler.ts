@@ -5,12 +5,15 @@ import { SECOND_NS } from "@service/core/time";
 import { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
 import { Accumulator } from "./accumulator.ts";
+import type { History } from "./history.ts";
 
 /** The sources to sample, and the start of the run. */
 export interface SamplerOptions {
   start_ns: bigint;
   now_ns: () => bigint;
   sources: readonly Source[];
+  /** Takes each window, one after the other. */
+  history: Pick<History, "add">;
   /** Writes a message to the user. */
   log: (message: string) => void;
 }
@@ -26,6 +29,7 @@ export class Sampler {
   readonly #now_ns: () => bigint;
   readonly #log: (message: string) => void;
   readonly #sources: Source[];
+  readonly #history: SamplerOptions["history"];
   readonly #failed = new Set<Source>();
   readonly #recorder: Recorder;
   readonly #accumulator: Accumulator;
@@ -38,10 +42,11 @@ export class Sampler {
   #settled = false;
 
   /** A sampler that has measured nothing yet. */
-  constructor({ start_ns, now_ns, sources, log }: SamplerOptions) {
+  constructor({ start_ns, now_ns, sources, history, log }: SamplerOptions) {
     this.#now_ns = now_ns;
     this.#log = log;
     this.#sources = [...sources];
+    this.#history = history;
     this.#recorder = new Recorder(start_ns, () => this.#to_ns ?? now_ns());
     this.#accumulator = new Accumulator(start_ns);
     this.#ticked_ns = start_ns;
@@ -81,8 +86,8 @@ export class Sampler {
       }
     }
     this.#recorder.counter("profiler_skipped_ticks_total", {}, skipped);
-    this.#keep(to_ns);
     this.#ticked_ns = to_ns;
+    await this.#keep(to_ns);
   }
 
   /**
@@ -119,7 +124,7 @@ export class Sampler {
       // The tick meets the same fault, and warns of it.
       await source.refresh?.(this.#recorder).catch(() => {});
     }
-    this.#keep(to_ns);
+    await this.#keep(to_ns);
     return true;
   }
 
@@ -139,11 +144,13 @@ export class Sampler {
     return this.#accumulator.cut();
   }
 
-  #keep(to_ns: bigint): void {
+  async #keep(to_ns: bigint): Promise<void> {
     const until_ns = this.#ended_ns ?? to_ns;
     const covered_ns = (until_ns < to_ns ? until_ns : to_ns) - this.total.to_ns;
     this.#recorder.counter(COVERED, {}, Math.max(0, Number(covered_ns)));
-    this.#accumulator.add(this.#recorder.cut(to_ns));
+    const window = this.#recorder.cut(to_ns);
     this.#to_ns = undefined;
+    this.#accumulator.add(window);
+    await this.#history.add(window);
   }
 }

@@ -7,6 +7,7 @@ import { Sampler } from "./sampler.ts";
 import type { Source } from "../sources/source.ts";
 
 const SECOND_NS = 1_000_000_000n;
+const history = { add: () => Promise.resolve() };
 const START_NS = 1_790_000_001n * SECOND_NS + 400_000_000n;
 const COVERED = "profiler_covered_nanoseconds";
 const SECOND = 1_790_000_002n * SECOND_NS;
@@ -19,6 +20,7 @@ function sampler(...sources: Source[]) {
     start_ns: START_NS,
     now_ns: () => clock.now_ns,
     sources,
+    history,
     log: (message) => messages.push(message),
   });
   return { sampler, clock, messages };

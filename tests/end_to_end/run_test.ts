@@ -1,8 +1,8 @@
 /** Runs of `service-run`: exit codes, signals, output, environment and payload. */
 
 import assert from "node:assert/strict";
-import { catalogue, signals } from "@service/core";
-import { SECOND_NS } from "@service/core/time";
+import { catalogue, type Signals, signals } from "@service/core";
+import { SECOND_NS, secondsFromNs } from "@service/core/time";
 import { readLocal, startRun, until } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
@@ -151,6 +151,32 @@ Deno.test("the payload counts from the instance start, and has only metrics of t
   const described = later.resources.find(({ tags }) => tags["process.pid"] === pid)!;
   assert.match(described.attributes["process.command_line"]!, /--api-key \[redacted\]$/);
   assert(later.resources.some(({ kind }) => kind === "host"));
+});
+
+Deno.test("a span of the run is read by seconds, and from where the last read ended", async () => {
+  await using directory = await temporaryDirectory();
+  await using work = startRun(["sleep", "1000"], { directory: directory.path });
+  const covered = ({ metrics }: Signals) => {
+    const stats = metrics.find(({ name }) => name === "profiler_covered_nanoseconds")!.stats;
+    return "total" in stats ? BigInt(stats.total) : -1n;
+  };
+  const first = await until(async () => {
+    const payload = await readLocal(work);
+    return payload.payload_ns - payload.start_ns > 3n * SECOND_NS && payload;
+  });
+  const last = await readLocal(work, "?seconds=2");
+  assert.equal(last.payload_ns - last.start_ns, covered(last));
+  assert(covered(last) >= 2n * SECOND_NS && covered(last) < 3n * SECOND_NS);
+
+  const from = secondsFromNs(first.payload_ns);
+  const next = await until(async () => {
+    const payload = await readLocal(work, `?start=${from}`);
+    return payload.payload_ns > first.payload_ns && payload;
+  });
+  assert.equal(next.start_ns, first.payload_ns);
+  const both = await readLocal(work, `?end=${secondsFromNs(next.payload_ns)}`);
+  assert.equal(both.start_ns, first.start_ns);
+  assert.equal(covered(both), covered(first) + covered(next));
 });
 
 Deno.test("after the end no port is open, and the last payload is a file", async () => {

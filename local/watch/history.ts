@@ -1,0 +1,134 @@
+/**
+ * The history: windows of the last ten minutes in memory, as short as they were measured. Reads of a
+ * span merge them.
+ */
+
+import { absorb, emptyWindow, type Window } from "@service/core";
+import type { Interval } from "@service/core/gaps";
+import { type PackedWindow, readWindow, type WindowPacker } from "@service/core/packed";
+import { metricMatcher, type Selection } from "@service/core/selection";
+import { SECOND_NS } from "@service/core/time";
+import { yieldToEventLoop } from "@service/core/yield";
+import type { SpanReading, WindowSource } from "../serve/windows.ts";
+
+/** Limits of a history. */
+export interface HistoryLimits {
+  /** Age of the oldest window. */
+  seconds: number;
+  /** Bytes of all windows, and of the blocks that they name. */
+  bytes: number;
+  /** Number of windows: ticks, and refreshes between them. */
+  windows: number;
+}
+
+const LIMITS: HistoryLimits = { seconds: 600, bytes: 16 * 2 ** 20, windows: 2_000 };
+
+/** Windows that are merged before other work may run. */
+const WINDOWS_AT_ONCE = 16;
+
+/** A window, packed, and its span. */
+interface KeptWindow extends PackedWindow, Interval {}
+
+/**
+ * Windows of one instance, the oldest first. At a limit the two adjacent ones are merged that span the
+ * least time in proportion to their age: resolution is lost where it matters least, counts never.
+ */
+export class History implements WindowSource {
+  readonly #packer: WindowPacker;
+  readonly #limits: HistoryLimits;
+  readonly #windows: KeptWindow[] = [];
+  /** Start of the first window there ever was. */
+  #start_ns: bigint | undefined;
+
+  /** A history without windows, whose windows `packer` packs. */
+  constructor(packer: WindowPacker, limits: Partial<HistoryLimits> = {}) {
+    this.#packer = packer;
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** Bytes of the windows, and of the blocks that they name. */
+  get bytes(): number {
+    const blocks = new Set(this.#windows.map(({ block }) => block));
+    return sizeOf(this.#windows) + sizeOf(blocks);
+  }
+
+  /** Adds the newest window; calls must not overlap. */
+  async add(window: Window): Promise<void> {
+    this.#start_ns ??= window.from_ns;
+    this.#windows.push(await this.#pack(window));
+    const oldest_ns = window.to_ns - BigInt(this.#limits.seconds) * SECOND_NS;
+    const kept = this.#windows.findIndex(({ to_ns }) => to_ns > oldest_ns);
+    this.#windows.splice(0, kept);
+    while (this.#windows.length > 1 && this.#isFull()) {
+      await this.#mergeTwo();
+      await yieldToEventLoop();
+    }
+  }
+
+  /** The merge of the windows that end in the span; a gap is what is too old to be here. */
+  async read({ from_ns, to_ns }: Interval, { metrics }: Selection = {}): Promise<SpanReading> {
+    const all = this.#windows;
+    const found = all.filter((one) => from_ns < one.to_ns && one.to_ns <= to_ns);
+    const gap = {
+      from_ns: larger(from_ns, this.#start_ns ?? from_ns),
+      to_ns: smaller(to_ns, all[0]?.from_ns ?? from_ns),
+    };
+    const newest_ns = all.at(-1)?.to_ns ?? from_ns;
+    const payload_ns = found.at(-1)?.to_ns ?? larger(from_ns, smaller(to_ns, newest_ns));
+    const window = emptyWindow(found[0]?.from_ns ?? from_ns);
+    const wanted = metricMatcher(metrics);
+    for (const [i, one] of found.entries()) {
+      if (i % WINDOWS_AT_ONCE === WINDOWS_AT_ONCE - 1) await yieldToEventLoop();
+      absorb(window, unpack(one, wanted));
+    }
+    return { window, payload_ns, gaps: gap.from_ns < gap.to_ns ? [gap] : [] };
+  }
+
+  #isFull(): boolean {
+    return this.#windows.length > this.#limits.windows || this.bytes > this.#limits.bytes;
+  }
+
+  async #mergeTwo(): Promise<void> {
+    const at = leastExact(this.#windows);
+    const [first, second] = this.#windows.slice(at, at + 2);
+    const window = unpack(first!);
+    absorb(window, unpack(second!));
+    this.#windows.splice(at, 2, await this.#pack(window));
+  }
+
+  async #pack(window: Window): Promise<KeptWindow> {
+    const { from_ns, to_ns } = window;
+    return { ...await this.#packer.pack(window), from_ns, to_ns };
+  }
+}
+
+/** Index of the first of two adjacent windows that span the least time in proportion to their age. */
+function leastExact(windows: readonly Interval[]): number {
+  const newest_ns = windows.at(-1)!.to_ns;
+  let least = Infinity;
+  let found = 0;
+  for (let i = 0; i < windows.length - 1; i++) {
+    const { from_ns, to_ns } = windows[i]!;
+    const share = Number(windows[i + 1]!.to_ns - from_ns) / Number(newest_ns - to_ns);
+    if (share < least) [least, found] = [share, i];
+  }
+  return found;
+}
+
+function unpack({ frame, block }: PackedWindow, wanted?: (name: string) => boolean): Window {
+  return readWindow(frame, { table: block.table, wanted }).window;
+}
+
+function sizeOf(all: Iterable<Pick<PackedWindow, "frame">>): number {
+  let bytes = 0;
+  for (const { frame } of all) bytes += frame.bytes.length;
+  return bytes;
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,173 @@
+/** The local endpoint answers for spans of time, from the history. */
+
+import assert from "node:assert/strict";
+import { decode, type Signals, signals } from "@service/core";
+import { WindowPacker } from "@service/core/packed";
+import { problem } from "@service/core/payload_schema";
+import { SECOND_NS, secondsFromNs } from "@service/core/time";
+import fc from "fast-check";
+import { createEndpoint } from "../serve/endpoint.ts";
+import { History } from "./history.ts";
+import { Sampler } from "./sampler.ts";
+
+const START_NS = 1_790_000_000n * SECOND_NS;
+
+/** The endpoint of a run whose clock is set; its source counts ticks, and refreshes as hundreds. */
+function watched() {
+  const clock = { now_ns: START_NS };
+  const now_ns = () => clock.now_ns;
+  const context = { "instance.id": "0123456789ab" };
+  const instance = {
+    instance_id: "0123456789ab",
+    profiler_version: "1.2.3",
+    start_ns: START_NS,
+    tags: context,
+    attributes: {},
+  };
+  const history = new History(new WindowPacker(instance));
+  const sampler = new Sampler({
+    start_ns: START_NS,
+    now_ns,
+    history,
+    log: assert.fail,
+    sources: [{
+      sample: (recorder) => recorder.counter("samples_total", {}, 1),
+      canRefresh: () => true,
+      refresh: (recorder) => Promise.resolve(recorder.counter("samples_total", {}, 100)),
+    }],
+  });
+  const answer = createEndpoint({
+    total: sampler.total,
+    windows: history,
+    context,
+    version: "1.2.3",
+    now_ns,
+    host: "127.0.0.1",
+    ready: Promise.resolve(),
+  });
+  const get = (query: string) => answer(new Request(`http://127.0.0.1/signals${query}`));
+  return {
+    sampler,
+    clock,
+    get,
+    async ticks(count: number): Promise<void> {
+      for (let i = 0; i < count; i++) {
+        clock.now_ns = (clock.now_ns / SECOND_NS + 1n) * SECOND_NS;
+        await sampler.tick();
+      }
+    },
+    async read(query = ""): Promise<Signals> {
+      const response = await get(query);
+      const text = await response.text();
+      assert.equal(response.status, 200, text);
+      return signals.check(decode(text));
+    },
+  };
+}
+
+function total({ metrics }: Signals, name = "samples_total"): number {
+  const metric = metrics.find((metric) => metric.name === name);
+  return metric && "total" in metric.stats ? Number(metric.stats.total) : 0;
+}
+
+/** Whole seconds of a payload's span after the start of the run. */
+function span({ start_ns, payload_ns }: Signals): number[] {
+  return [start_ns, payload_ns].map((ns) => Number(ns - START_NS) / 1e9);
+}
+
+Deno.test("seconds=15 is fifteen seconds, with all that was refreshed in them", async () => {
+  const { ticks, read, sampler } = watched();
+  await ticks(30);
+  const payload = await read("?seconds=15");
+  assert.deepEqual(span(payload), [15, 30]);
+  assert.equal(total(payload), 15);
+  assert.equal(total(payload, "profiler_covered_nanoseconds"), 15e9);
+  await sampler.refresh();
+  assert.equal(total(await read("?seconds=15")), 115);
+  assert.deepEqual(span(await read("?seconds=0")), [30.000000001, 30.000000001]);
+});
+
+Deno.test("a span is the windows that end after start and not after end", async () => {
+  const { ticks, read } = watched();
+  await ticks(30);
+  const at = (seconds: number) => secondsFromNs(START_NS + BigInt(seconds * 1e9));
+  const cases: [query: string, from: number, to: number][] = [
+    [`?start=${at(10)}&end=${at(20)}`, 10, 20],
+    [`?start=${at(10.5)}&end=${at(20.5)}`, 10, 20],
+    [`?start=${at(10)}`, 10, 30],
+    [`?end=${at(20)}`, 0, 20],
+    [`?start=${at(10)}&end=${at(99)}`, 10, 30],
+    [`?start=${at(10)}&end=${at(10)}`, 10, 10],
+    [`?start=${at(-5)}`, 0, 30],
+    ["?start=0", 0, 30],
+    ["?seconds=1000", 0, 30],
+    ["", 0, 30],
+  ];
+  for (const [query, from, to] of cases) {
+    const payload = await read(query);
+    assert.deepEqual(span(payload), [from, to], query);
+    assert.equal(total(payload), to - from, query);
+    assert.deepEqual(payload.errors, [], query);
+  }
+});
+
+Deno.test("reads that continue at payload_ns count everything once, whatever was refreshed between them", async () => {
+  const steps = fc.array(fc.tuple(fc.constantFrom("tick", "refresh", "read"), fc.nat(2_000)));
+  await fc.assert(fc.asyncProperty(steps, async (steps) => {
+    const { sampler, clock, ticks, read } = watched();
+    await ticks(1);
+    let start = "0";
+    let sum = 0;
+    const follow = async () => {
+      const payload = await read(`?start=${start}`);
+      assert(start === "0" || secondsFromNs(payload.start_ns) === start);
+      start = secondsFromNs(payload.payload_ns);
+      sum += total(payload);
+    };
+    for (const [step, later_ms] of steps) {
+      clock.now_ns += BigInt(later_ms) * 1_000_000n;
+      if (step === "tick") await sampler.tick();
+      if (step === "refresh") await sampler.refresh();
+      if (step === "read") await follow();
+    }
+    await follow();
+    assert.equal(sum, total(await read()));
+  }));
+});
+
+Deno.test("a span that begins before the history says from where it counts", async () => {
+  const { ticks, read } = watched();
+  await ticks(700);
+  const payload = await read(
+    `?start=${secondsFromNs(START_NS)}&end=${secondsFromNs(START_NS + 650n * SECOND_NS)}`,
+  );
+  assert.deepEqual(span(payload), [100, 650]);
+  assert.equal(total(payload), 550);
+  const [warning] = payload.errors;
+  assert.equal(warning?.level, "warning");
+  assert.match(warning.message, /from 1790000000 to 1790000100 .* not kept any more/);
+  assert.equal(total(await read("?start=0")), 700, "everything since the start is always there");
+});
+
+for (
+  const [query, parameter] of [
+    ["seconds=5&start=1790000000", "seconds"],
+    ["seconds=5&end=1790000000", "seconds"],
+    ["start=1790000020&end=1790000010", "start"],
+    ["start=1790001000", "start"],
+    ["end=1789999999", "end"],
+    ["seconds=-1", "seconds"],
+    ["seconds=1&seconds=2", "seconds"],
+    ["start=yesterday", "start"],
+    ["end=1790000000.1234567891", "end"],
+  ] as const
+) {
+  Deno.test(`?${query} is refused and names ${parameter}`, async () => {
+    const { ticks, get } = watched();
+    await ticks(30);
+    const response = await get(`?${query}`);
+    assert.equal(response.status, 400);
+    const { errors } = problem.check(await response.json());
+    assert.deepEqual(errors.map((error) => error.parameter), [parameter]);
+  });
+}
