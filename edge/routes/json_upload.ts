@@ -2,6 +2,7 @@
 
 import { decode, ShapeError, type Upload } from "@service/core";
 import { Ignored } from "@service/core/ignored";
+import { MAX_UPLOAD_PARTS } from "@service/core/limits";
 import { refuse } from "@service/core/problem";
 import { UPLOAD_FORMAT } from "@service/core/upload";
 import { uploadShape } from "@service/core/upload_schema";
@@ -19,7 +20,7 @@ export interface ReadUpload {
  */
 export function readJsonUpload(body: Uint8Array): ReadUpload {
   try {
-    const value = decode(textOf(body));
+    const value = decode(textOf(body), { max_parts: MAX_UPLOAD_PARTS });
     expectKnownFormat(value);
     const ignored = new Ignored();
     return { upload: uploadShape.check(value, ignored), ignored: ignored.paths };
@@ -30,7 +31,8 @@ export function readJsonUpload(body: Uint8Array): ReadUpload {
     }
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
     const errors = [{ parameter: "body", message: error.message }];
-    throw refuse(400, "Cannot read the body: it must be JSON in UTF-8", errors);
+    const most = `of at most ${MAX_UPLOAD_PARTS} objects, arrays and members`;
+    throw refuse(400, `Cannot read the body: it must be JSON in UTF-8, ${most}`, errors);
   }
 }
 

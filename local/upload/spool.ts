@@ -185,7 +185,8 @@ export class Spool {
     const upload = { ...second!, window: mergeAll([first!.window, second!.window]) };
     const text = encodeUpload(upload);
     const body = await gzip(text);
-    const fits = upload.window.series.size <= MAX_SERIES && text.length <= MAX_INFLATED_BYTES &&
+    const inflated = new TextEncoder().encode(text).length;
+    const fits = upload.window.series.size <= MAX_SERIES && inflated <= MAX_INFLATED_BYTES &&
       body.length <= MAX_UPLOAD_BYTES;
     return fits ? { upload, body } : undefined;
   }
