@@ -2,8 +2,8 @@
 
 import { type Entries, uploadedEntries } from "./entries.ts";
 import { MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
-import { resource } from "./payload_schema.ts";
 import { open } from "./open_schema.ts";
+import { resource } from "./payload_schema.ts";
 import {
   flag,
   integer,

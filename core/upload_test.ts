@@ -6,10 +6,14 @@ import { binIndex } from "./bins.ts";
 import { Ignored } from "./ignored.ts";
 import { decode, encode } from "./json.ts";
 import { MAX_ERRORS, MAX_FRAMES } from "./limits.ts";
+import type { Metric } from "./payload.ts";
+import { signals } from "./payload_schema.ts";
 import { ShapeError } from "./schema_error.ts";
+import { snapshot } from "./snapshot.ts";
 import { encodeUpload } from "./upload.ts";
 import { uploadShape } from "./upload_schema.ts";
 import { uploads } from "./testdata/arbitrary.ts";
+import { mergeAll } from "./window.ts";
 
 Deno.test("an encoded upload is decoded as it was", () => {
   fc.assert(
@@ -248,4 +252,72 @@ Deno.test("a required member with a typo is missing, whatever else there is", ()
   const { final, ...rest } = upload;
   const typo = decode(encode({ ...rest, finale: final }));
   assert.throws(() => uploadShape.check(typo, new Ignored()), { message: /final: is missing/ });
+});
+
+/** Integers of any number of digits; up to four of them add up to 1e300 at most. */
+const integers = fc.nat({ max: 299 })
+  .chain((digits) => fc.bigInt({ min: 0n, max: 10n ** BigInt(digits) * 2n }));
+
+/** The one value of each kind that holds a measured amount. */
+function amount(metric: Metric): bigint {
+  switch (metric.type) {
+    case "gauge":
+      return BigInt(metric.stats.value);
+    case "counter":
+      return BigInt(metric.stats.total);
+    case "histogram":
+      return BigInt(metric.stats.sum);
+    case "profile":
+      return BigInt(metric.stats.frames[0]!.value);
+  }
+}
+
+Deno.test("every digit of an integer is kept, from an upload through merging to a payload", () => {
+  fc.assert(fc.property(fc.array(integers, { minLength: 1, maxLength: 4 }), (values) => {
+    const windows = values.map((value, i) => {
+      const frames = { names: ["f"], values: [-value], samples: [1] };
+      const { window } = withSeries(
+        { name: "g", type: "gauge", tags: {}, value: -value },
+        { name: "c", type: "counter", tags: {}, total: value },
+        { ...histogram, name: "h", sum: -value },
+        { name: "p", type: "profile", tags: {}, frames },
+      );
+      const span = { from_ns: BigInt(i + 1), to_ns: BigInt(i + 2) };
+      const body = encode({ ...upload, window: { ...window, ...span } });
+      return uploadShape.check(decode(body)).window;
+    });
+    const payload = snapshot(mergeAll(windows), { context: {} });
+    const { metrics } = signals.check(decode(encode(payload)));
+    const found = Object.fromEntries(metrics.map((metric) => [metric.name, amount(metric)]));
+    const total = values.reduce((sum, value) => sum + value, 0n);
+    assert.deepEqual(found, { c: total, g: -values.at(-1)!, h: -total, p: -total });
+  }));
+});
+
+Deno.test("an integer that cannot be kept is refused", () => {
+  const frames = (values: unknown[]) => profile({ values });
+  const cases: [body: unknown, path: string][] = [
+    [counter([2n ** 60n + 1n, 1]), "window.series[0].total[0]"],
+    [counter([2 ** 120, 2n ** 60n + 1n]), "window.series[0].total[1]"],
+    [frames([[2n ** 60n + 1n, 1]]), "window.series[0].frames.values[0][0]"],
+    [counter(10n ** 301n), "window.series[0].total"],
+    [withSeries({ ...histogram, count: 2n ** 53n }), "window.series[0].count"],
+    [withSeries({ ...histogram, count: 2n ** 53n + 1n }), "window.series[0].count"],
+    [profile({ samples: [2n ** 53n + 1n] }), "window.series[0].frames.samples[0]"],
+    [
+      withBuckets({ ...bounds, counts: [2n ** 53n + 1n, 0, 0] }),
+      "window.series[0].buckets.counts[0]",
+    ],
+    [
+      withBuckets({ ...bounds, counts: [2 ** 53 - 1, 2 ** 53 - 1, 0] }),
+      "window.series[0].count",
+    ],
+  ];
+  for (const [body, path] of cases) {
+    assert.throws(
+      () => uploadShape.check(decode(encode(body))),
+      (fault) => fault instanceof ShapeError && fault.path === path,
+      path,
+    );
+  }
 });

@@ -3,7 +3,7 @@
 import { MAX_MAGNITUDE, MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH } from "./limits.ts";
 import { integer, list, mapped, number, quantityUpTo, type Shape, tagsOf, text } from "./schema.ts";
 import { ShapeError } from "./schema_error.ts";
-import { isSum, type Quantity, type Sum } from "./sum.ts";
+import { exact, isSum, type Quantity, type Sum } from "./sum.ts";
 import type { Tags } from "./tags.ts";
 
 /** A metric's, frame's or kind's name. */
@@ -26,14 +26,22 @@ export const double: Shape<number> = number(-MAX_MAGNITUDE, MAX_MAGNITUDE);
 /** A count of values or samples. */
 export const times: Shape<number> = integer(0);
 
-const sumParts = list(value, { min: 2 });
+const sumPart = mapped(value, (given) => {
+  const part = Number(given);
+  if (typeof given === "bigint" && BigInt(part) !== given) {
+    throw new ShapeError("", `must be a number that a double holds: got ${given}`);
+  }
+  return part;
+});
+
+const sumParts = list(sumPart, { min: 2 });
 
 /** An exact sum: a number, or its parts if one double cannot hold it. */
 export const sum: Shape<Sum> = {
   schema: { anyOf: [value.schema, sumParts.schema] },
   check(given) {
-    if (!Array.isArray(given)) return Number(value.check(given)) + 0;
-    const parts = sumParts.check(given).map(Number);
+    if (!Array.isArray(given)) return exact(value.check(given));
+    const parts = sumParts.check(given);
     if (!isSum(parts)) {
       throw new ShapeError("", "must be a number, or the parts of an exact sum, largest first");
     }
