@@ -24,7 +24,7 @@ export { binIndex, type Bins, count } from "./bins.ts";
 export type { Bounds } from "./bounds.ts";
 export { catalogue, type CatalogueEntry, describe } from "./catalogue/mod.ts";
 export type { Entries, ErrorEntry } from "./entries.ts";
-export { decode, encode } from "./json.ts";
+export { decode, type DecodeOptions, encode } from "./json.ts";
 export type { Instance, InstanceList, Metric, MetricOf, Signals } from "./payload.ts";
 export { instanceList, signals } from "./payload_schema.ts";
 export type { Interval } from "./gaps.ts";
