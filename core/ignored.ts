@@ -52,7 +52,5 @@ export function knownMembers(
   if (!unknown) return given;
   if (!ignored) throw new ShapeError(field(unknown[0]!), "is not a field known here");
   ignored.add(unknown);
-  const own: Record<string, unknown> = {};
-  for (const name of known) if (Object.hasOwn(given, name)) own[name] = given[name];
-  return own;
+  return Object.fromEntries(Object.entries(given).filter(([name]) => known.has(name)));
 }

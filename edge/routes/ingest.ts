@@ -1,23 +1,19 @@
 /** `POST /api/v1/ingest`: stores one window of one instance. */
 
 import { createHash } from "node:crypto";
+import { noEntries } from "@service/core/entries";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
-import { PACKED_TYPE } from "@service/core/packed";
 import { refuse } from "@service/core/problem";
 import { flag, list, nanoseconds, object, type Shape, text } from "@service/core/schema";
 import { uploadShape } from "@service/core/upload_schema";
 import { json, refusal } from "../http/answers.ts";
-import { JSON_TYPE, readBody } from "../http/body.ts";
+import { readBody } from "../http/body.ts";
 import { type AuthenticatedRequest, type Route, route } from "../http/route.ts";
 import { expectFewSeries, limitsOf } from "../tenancy/quotas.ts";
 import { storedLists } from "../windows/entries.ts";
 import { rollUpClosed } from "../windows/rollup.ts";
 import { DIGEST_BYTES, storeWindow, type WindowToStore } from "../windows/write.ts";
-import { type ReadJsonUpload, readJsonUpload } from "./json_upload.ts";
-import { type ReadPackedUpload, readPackedUpload } from "./packed_upload.ts";
-
-/** An upload, packed already if it came so. */
-type ReadUpload = ReadJsonUpload & { packed?: ReadPackedUpload["packed"] };
+import { readJsonUpload } from "./json_upload.ts";
 
 /** The outcome of an upload. */
 export interface Ingested {
@@ -25,8 +21,6 @@ export interface Ingested {
   stored: boolean;
   /** End of the unbroken chain of the instance's windows, epoch nanoseconds. */
   watermark_ns: bigint;
-  /** Hash of its block, which later uploads may leave out; absent after an upload in JSON. */
-  block?: string;
   /** Paths of members that were ignored, without indexes, the first twenty; absent: none. */
   ignored?: string[];
 }
@@ -34,14 +28,13 @@ export interface Ingested {
 const ingested: Shape<Ingested> = object<Ingested>({
   stored: flag,
   watermark_ns: nanoseconds,
-  block: text(),
   ignored: list(text()),
-}, ["block", "ignored"]);
+}, ["ignored"]);
 
-/** A window, and what is answered beside the outcome. */
+/** A window, and the paths of members of its upload that were ignored. */
 interface ReadWindow {
   window: WindowToStore;
-  answered: Pick<Ingested, "block" | "ignored">;
+  ignored: string[];
 }
 
 /** `POST /api/v1/ingest`: stores one window of one instance. */
@@ -60,10 +53,7 @@ export const ingest: Route = route({
     },
   },
   body: {
-    description:
-      `At most ${MAX_UPLOAD_BYTES} bytes, and ${MAX_INFLATED_BYTES} inflated. In the packed format ` +
-      "(core/packed/FORMAT.md): a window, and before it its block unless an answer has named it.",
-    otherTypes: [PACKED_TYPE],
+    description: `At most ${MAX_UPLOAD_BYTES} bytes, and ${MAX_INFLATED_BYTES} inflated.`,
     name: "Upload",
     schema: uploadShape.schema,
     read: readWindow,
@@ -80,11 +70,10 @@ export const ingest: Route = route({
         "the project's quota of instances is used up.",
     ),
     413: refusal("The body is too large, as sent or inflated."),
-    415: refusal("The upload has a type, encoding or format that this service does not read."),
+    415: refusal("The upload has a format that this service does not read."),
     422: refusal("The window has more series than the project's quota."),
-    424: refusal("The block of the window is not known: it must be sent with the window."),
   },
-  async handle({ service, client: { db }, body: { window, answered } }) {
+  async handle({ service, client: { db }, body: { window, ignored } }) {
     const outcome = await storeWindow(db, window);
     if ("conflict" in outcome) {
       const { conflict: parameter, message } = outcome;
@@ -92,17 +81,17 @@ export const ingest: Route = route({
         { parameter, message },
       ]);
     }
-    const { instance, rolled, ...stored } = outcome;
-    service.metrics.windows[stored.stored ? "stored" : "duplicate"]++;
+    const { instance, rolled, ...answered } = outcome;
+    service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
     const { from_ns, to_ns } = window;
-    if (stored.stored && stored.watermark_ns >= to_ns) {
+    if (answered.stored && answered.watermark_ns >= to_ns) {
       const { blocks } = service.memory;
       const closing = { blocks, project: window.project, instance, from_ns, to_ns, rolled };
       await rollUpClosed(db, closing).catch(() => {
         // The window is stored, and maintenance makes roll-ups that are missing.
       });
     }
-    return { ...stored, ...answered };
+    return ignored.length > 0 ? { ...answered, ignored } : answered;
   },
 });
 
@@ -110,42 +99,36 @@ export const ingest: Route = route({
 async function readWindow(
   { c, service, client }: AuthenticatedRequest<"write">,
 ): Promise<ReadWindow> {
-  const { db, project: { id: project }, key } = client;
-  const { blocks, packers, minutes } = service.memory;
-  const limits = limitsOf(client.project, service.quotas);
-  const limit = limits.max_body_bytes;
-  const { type, bytes } = await readBody(c.req.raw, { types: [JSON_TYPE, PACKED_TYPE], limit });
-  const isPacked = type === PACKED_TYPE;
-  const read: ReadUpload = isPacked
-    ? await readPackedUpload(bytes, { client, blocks })
-    : readJsonUpload(bytes);
-  const { upload, content, ignored } = read;
+  const { db, project, key } = client;
+  const { packers, minutes } = service.memory;
+  const limits = limitsOf(project, service.quotas);
+  const body = await readBody(c.req.raw, limits.max_body_bytes);
+  const { upload, ignored } = readJsonUpload(body);
   const { window, final, instance_id } = upload;
   expectFewSeries(window, limits);
   await service.instances.expectRoom(client, instance_id, limits);
-  const { frame, known } = read.packed ?? await packers.pack(db, project, upload);
-  const { block } = known;
-  const name = { project, instance_id };
-  const digest = digestOf(content);
-  return {
-    window: {
-      project,
-      key: key.name,
-      known,
-      from_ns: window.from_ns,
-      to_ns: window.to_ns,
-      final,
-      body: frame.bytes,
-      digest,
-      entries: storedLists(window),
-      minutes: minutes.closeWith({ name, block, window, digest }),
-      received_ns: service.now_ns(),
-    },
-    answered: {
-      ...(isPacked && { block: block.hash }),
-      ...(ignored.length > 0 && { ignored }),
-    },
+  const received_ns = service.now_ns();
+  const entries = storedLists(window);
+  const packed = await packers.pack(db, project.id, {
+    ...upload,
+    window: { ...window, ...noEntries() },
+  });
+  const name = { project: project.id, instance_id };
+  const digest = digestOf(body);
+  const toStore = {
+    project: project.id,
+    key: key.name,
+    known: packed.known,
+    from_ns: window.from_ns,
+    to_ns: window.to_ns,
+    final,
+    body: packed.frame.bytes,
+    minutes: minutes.closeWith({ name, block: packed.known.block, window, digest }),
+    digest,
+    entries,
+    received_ns,
   };
+  return { window: toStore, ignored };
 }
 
 function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {
