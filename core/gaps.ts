@@ -31,13 +31,24 @@ export function joinInterval(intervals: Interval[], next: Interval): void {
 
 /** The warning of gaps, at least one, in which nothing is known. */
 export function warningOf(gaps: readonly Interval[], log_ns: bigint): ErrorEntry {
-  const total_ns = gaps.reduce((total, { from_ns, to_ns }) => total + to_ns - from_ns, 0n);
-  const from = secondsFromNs(gaps[0]!.from_ns);
-  const to = secondsFromNs(gaps.at(-1)!.to_ns);
+  return warning(gaps, { fault: "never arrived", log_ns });
+}
+
+/** The warning of windows, at least one, that are stored and cannot be read. */
+export function damageWarningOf(damaged: readonly Interval[], log_ns: bigint): ErrorEntry {
+  return warning(damaged, { fault: "are stored and cannot be read", log_ns });
+}
+
+function warning(
+  spans: readonly Interval[],
+  { fault, log_ns }: { fault: string; log_ns: bigint },
+): ErrorEntry {
+  const total_ns = spans.reduce((total, { from_ns, to_ns }) => total + to_ns - from_ns, 0n);
+  const from = secondsFromNs(spans[0]!.from_ns);
+  const to = secondsFromNs(spans.at(-1)!.to_ns);
   return {
     level: "warning",
-    message:
-      `${secondsFromNs(total_ns)} s between ${from} and ${to} (epoch seconds) never arrived` +
+    message: `${secondsFromNs(total_ns)} s between ${from} and ${to} (epoch seconds) ${fault}` +
       ": the totals lack what happened in them",
     exception: "",
     log_ns,

@@ -52,5 +52,7 @@ export function knownMembers(
   if (!unknown) return given;
   if (!ignored) throw new ShapeError(field(unknown[0]!), "is not a field known here");
   ignored.add(unknown);
-  return Object.fromEntries(Object.entries(given).filter(([name]) => known.has(name)));
+  const own: Record<string, unknown> = {};
+  for (const name of known) if (Object.hasOwn(given, name)) own[name] = given[name];
+  return own;
 }

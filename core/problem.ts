@@ -33,6 +33,7 @@ const TITLES = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   422: "Unprocessable Content",
+  424: "Failed Dependency",
   429: "Too Many Requests",
   500: "Internal Server Error",
   503: "Service Unavailable",

@@ -42,11 +42,14 @@ const REFUSED = [400, 409, 413, 422];
 /** The hosted API; `log` is called for each answer and each failure. */
 export function createApp(service: Service, log: (entry: LogEntry) => void): Hono<Env> {
   const app = new Hono<Env>({ strict: false });
+  const logFailure = (c: RequestContext, error: Error) =>
+    log({ level: "error", ...request(c), stack: error.stack ?? String(error) });
 
   app.use(requestId());
   app.use(async function logged(c, next) {
     const begun = performance.now();
     c.set("facts", { rows: 0, bytes: 0 });
+    c.set("failed", (error) => logFailure(c, error as Error));
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     await next();
     const ms = performance.now() - begun;
@@ -68,7 +71,7 @@ export function createApp(service: Service, log: (entry: LogEntry) => void): Hon
     const refusal = refusalOf(error);
     if (isBlocked(error)) service.keys.forget();
     if (refusal?.problem.status !== 503 && refusal) return problemResponse(c, refusal);
-    log({ level: "error", ...request(c), stack: error.stack ?? String(error) });
+    logFailure(c, error);
     return problemResponse(c, refusal ?? failure(c));
   });
   return app;

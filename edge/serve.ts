@@ -43,7 +43,12 @@ export async function serve(settings: Settings, options: ServeOptions = {}): Pro
     console.error(sentence(error));
     return 1;
   }
-  const service = createService({ ...settings, databases, metrics });
+  const service = createService({
+    ...settings,
+    databases,
+    metrics,
+    onDamage: ({ message }) => console.error(message),
+  });
   const app = createApp(service, log);
 
   const timers = [setInterval(() => tidy(service), TIDY_EVERY_MS)];

@@ -20,14 +20,22 @@ export interface ServiceOptions {
   quotas: Limits;
   admin_token?: string;
   metrics?: Metrics;
+  /** Called for each stored row that cannot be read. */
+  onDamage?: (error: Error) => void;
   /** The time, epoch nanoseconds. */
   now_ns?: () => bigint;
 }
 
 /** A service with empty caches. */
 export function createService(options: ServiceOptions): Service {
-  const { reads_per_second, writes_per_second, metrics = new Metrics(), now_ns = clock, ...rest } =
-    options;
+  const {
+    reads_per_second,
+    writes_per_second,
+    metrics = new Metrics(),
+    onDamage = () => {},
+    now_ns = clock,
+    ...rest
+  } = options;
   const now_ms = () => Number(now_ns() / 1_000_000n);
   return {
     ...rest,
@@ -39,7 +47,10 @@ export function createService(options: ServiceOptions): Service {
       write: new RateLimit({ per_second: writes_per_second, now_ms }),
     },
     instances: new InstanceRoom(now_ns),
-    memory: createMemory(),
+    memory: createMemory((error) => {
+      metrics.damagedRows++;
+      onDamage(error);
+    }),
   };
 }
 

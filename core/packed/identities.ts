@@ -1,12 +1,10 @@
 /** Identities: the parts of series, frames and resources that stay the same from window to window. */
 
-import { decode, type DecodeOptions } from "../json.ts";
-import { MAX_UPLOAD_PARTS, MAX_WINDOW_FRAMES } from "../limits.ts";
-import { open } from "../open_schema.ts";
-import { object, oneOf, type Shape } from "../schema.ts";
+import { decode } from "../json.ts";
+import { integer, object, oneOf, type Shape } from "../schema.ts";
 import { kinds, type Series, seriesKey } from "../series/mod.ts";
 import { type Tags, tagsKey } from "../tags.ts";
-import { epochSeconds, name, tags } from "../value_schema.ts";
+import { name, tags } from "../value_schema.ts";
 import { type Resource, resourceKey } from "../window.ts";
 import {
   type BucketKind,
@@ -41,9 +39,6 @@ export interface Identities {
   /** Hosts, processes and devices. */
   readonly resources: ResourceIdentity[];
 }
-
-/** Bounds of each JSON text in packed bytes. */
-export const JSON_BOUNDS: DecodeOptions = { max_parts: MAX_UPLOAD_PARTS };
 
 /** Lists without identities. */
 export function noIdentities(): Identities {
@@ -115,17 +110,17 @@ export function readIdentities(body: unknown): Identities {
  * @throws {DamagedError} If it is not that of identities.
  */
 export function decodeIdentities(text: string): Identities {
-  return readIdentities(asDamaged("identities", () => decode(text, JSON_BOUNDS)));
+  return readIdentities(asDamaged("identities", () => decode(text)));
 }
 
 const metricType = oneOf(...Object.keys(kinds) as Series["type"][]);
 
-const resourceIdentity = open(object<ResourceIdentity>({
+const resourceIdentity = object<ResourceIdentity>({
   kind: name,
   tags,
   attributes: tags,
-  first_seen_ts: epochSeconds,
-}));
+  first_seen_ts: integer(0),
+});
 
 const identities: Shape<Identities> = {
   schema: {},
@@ -134,16 +129,15 @@ const identities: Shape<Identities> = {
     const { series, frames, resources } = body as Record<string, unknown>;
     return {
       series: listOf(series).map(readSeries),
-      frames: listOf(frames, MAX_WINDOW_FRAMES).map((frame) => name.check(frame)),
+      frames: listOf(frames).map((frame) => name.check(frame)),
       resources: listOf(resources).map((resource) => resourceIdentity.check(resource)),
     };
   },
 };
 
-function listOf(value: unknown, max = Infinity): unknown[] {
-  if (!Array.isArray(value)) throw new DamagedError("identities must be in arrays");
-  if (value.length <= max) return value;
-  throw new DamagedError(`a list must have at most ${max} identities: got ${value.length}`);
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new DamagedError("series, frames and resources must be arrays");
 }
 
 function readSeries(row: unknown): SeriesIdentity {

@@ -52,11 +52,7 @@ export class WindowPacker {
     return this.#block;
   }
 
-  /**
-   * A window, packed; its identities may cause a new block.
-   *
-   * @throws {RangeError} If the window or its block is too large for a frame.
-   */
+  /** A window, packed; its identities may cause a new block. */
   async pack(window: Window, options: PackOptions = {}): Promise<PackedWindow> {
     const block = this.#block;
     if (block) {

@@ -49,6 +49,10 @@ export const BAD_QUERY: Answer = refusal("A parameter is missing, not known, or 
 export const BAD_BODY: Answer = refusal("The body is wrong: errors names the path in it.");
 /** 413. */
 export const TOO_LARGE: Answer = refusal("The body is too large.");
+/** 415. */
+export const BAD_TYPE: Answer = refusal(
+  "The service does not read bodies of this type: errors names the header.",
+);
 /** 401 where a key is needed. */
 export const NO_KEY: Answer = refusal("X-API-Key is missing or not valid.");
 /** 403. */

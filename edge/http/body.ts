@@ -1,8 +1,8 @@
-/** Bodies of requests: bounded, inflated, and read as JSON. */
+/** Bodies of requests: bounded and inflated. */
 
 import { gunzipSync } from "node:zlib";
 import { decode, type Shape, ShapeError } from "@service/core";
-import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
+import { MAX_INFLATED_BYTES } from "@service/core/limits";
 import { Refusal, refuse } from "@service/core/problem";
 import type { Access, RequestBody } from "./route.ts";
 
@@ -11,28 +11,50 @@ const CHUNK_BYTES = 65_536;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** A body as it was sent, inflated. */
+export interface Body {
+  /** Its media type. */
+  type: string;
+  bytes: Bytes;
+}
+
+/** The bodies that are read. */
+export interface BodyOptions {
+  /** Media types, in lower case. */
+  types: readonly string[];
+  /** Most bytes as sent. */
+  limit: number;
+}
+
+/** Media type of JSON. */
+export const JSON_TYPE = "application/json";
+
 /**
- * An uploaded JSON body, inflated.
+ * The body of a request.
  *
- * @throws {Refusal} 400 for another media type or encoding, broken gzip or a body that is cut off;
- * 413 for too many bytes.
+ * @throws {Refusal} 400 for broken gzip or a body that is cut off; 413 for too many bytes; 415 for
+ * another media type or encoding.
  */
-export async function readBody(request: Request, limit = MAX_UPLOAD_BYTES): Promise<Uint8Array> {
+export async function readBody(request: Request, { types, limit }: BodyOptions): Promise<Body> {
   const { headers } = request;
-  const type = headers.get("content-type") ?? "";
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw badHeader("Content-Type", "application/json", type);
-  }
+  const given = headers.get("content-type") ?? "";
+  const type = given.split(";", 1)[0]!.trim().toLowerCase();
+  if (!types.includes(type)) throw badHeader("Content-Type", types.join(" or "), given);
   const encoding = (headers.get("content-encoding") ?? "identity").toLowerCase();
   if (encoding !== "gzip" && encoding !== "identity") {
     throw badHeader("Content-Encoding", "gzip or identity", encoding);
   }
   const sent = await readUpTo(limit, request).catch(cutOff);
-  if (encoding === "identity") return sent;
+  return { type, bytes: encoding === "gzip" ? inflated(sent) : sent };
+}
+
+function inflated(sent: Bytes): Bytes {
   try {
     // Synchronous: parsing the text takes far longer anyway, and streams fail in Deno 2.5 on bodies
     // of several MiB.
-    return gunzipSync(sent, { maxOutputLength: MAX_INFLATED_BYTES, chunkSize: CHUNK_BYTES });
+    const options = { maxOutputLength: MAX_INFLATED_BYTES, chunkSize: CHUNK_BYTES };
+    const { buffer, byteOffset, length } = gunzipSync(sent, options);
+    return new Uint8Array(buffer as ArrayBuffer, byteOffset, length);
   } catch (error) {
     if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {
       throw tooLarge(MAX_INFLATED_BYTES, "inflated");
@@ -53,9 +75,9 @@ export function jsonBody<T>(shape: Shape<T>): RequestBody<T, Access> {
   return {
     schema: shape.schema,
     async read({ c }) {
-      const body = await readBody(c.req.raw, MAX_JSON_BYTES);
+      const { bytes } = await readBody(c.req.raw, { types: [JSON_TYPE], limit: MAX_JSON_BYTES });
       try {
-        return shape.check(decode(strictUtf8.decode(body)));
+        return shape.check(decode(strictUtf8.decode(bytes)));
       } catch (error) {
         const [parameter, message] = error instanceof ShapeError && error.path
           ? [error.path, error.fault]
@@ -106,5 +128,5 @@ function tooLarge(limit: number, which: string): Refusal {
 
 function badHeader(name: string, allowed: string, given: string): Refusal {
   const message = `must be ${allowed}: got ${JSON.stringify(given.slice(0, 80))}`;
-  return refuse(400, `Cannot read the body: ${name} ${message}`, [{ parameter: name, message }]);
+  return refuse(415, `Cannot read the body: ${name} ${message}`, [{ parameter: name, message }]);
 }

@@ -31,7 +31,7 @@ export interface Service {
 export interface RequestFacts {
   /** Rows read from databases for it. */
   rows: number;
-  /** Bytes of the answer as sent. */
+  /** Bytes of the answer as sent; 0 if it is streamed. */
   bytes: number;
   /** Prefix of the key. */
   key?: string;
@@ -39,7 +39,12 @@ export interface RequestFacts {
 
 /** Variables of each request. */
 export interface Env {
-  Variables: { requestId: string; facts: RequestFacts };
+  Variables: {
+    requestId: string;
+    facts: RequestFacts;
+    /** Logs a failure that comes after the answer has begun. */
+    failed: (error: unknown) => void;
+  };
 }
 
 /** One request, with the headers of its answer so far. */

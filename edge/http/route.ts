@@ -53,6 +53,8 @@ export interface HeaderDescription {
 /** A JSON body that a route reads. */
 export interface BodyDescription {
   description?: string;
+  /** Media types that it reads beside JSON. */
+  otherTypes?: readonly string[];
   schema: JsonSchema;
   /** Name of the schema in the document; absent: it is written in place. */
   name?: string;

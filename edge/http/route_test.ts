@@ -129,7 +129,7 @@ Deno.test("the description of a route has its parameters, body and answers", () 
     ["query", "times", false],
   ]);
   assert.ok(requestBody);
-  const statuses = ["200", "400", "401", "403", "413", "429", "500", "503"];
+  const statuses = ["200", "400", "401", "403", "413", "415", "429", "500", "503"];
   assert.deepEqual(Object.keys(responses), statuses);
   assert.deepEqual(components.schemas.Greeting, greeting.schema);
 });

@@ -14,6 +14,8 @@ export class Metrics {
   readonly failures: Record<"retried" | "failed", number> = { retried: 0, failed: 0 };
   /** Rows read from databases. */
   rows = 0;
+  /** Rows that could not be read, each time. */
+  damagedRows = 0;
   readonly #requests = new Map<string, number>();
   readonly #latencies = new Map<string, { buckets: number[]; sum: number; count: number }>();
 
@@ -42,6 +44,12 @@ export class Metrics {
         "counter",
         "Rows read from databases.",
         new Map([["", this.rows]]),
+      ),
+      ...family(
+        "damaged_rows_total",
+        "counter",
+        "Rows of windows and blocks that could not be read, each time.",
+        new Map([["", this.damagedRows]]),
       ),
       ...family(
         "write_queue_depth",

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { encodeUpload } from "@service/core";
-import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
+import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES, MAX_UPLOAD_PARTS } from "@service/core/limits";
 import { testOnFile } from "../testing/each_storage.ts";
 import { dump, makeUpload, NOW_TS, post, refused, send, type TestService } from "../testing/api.ts";
 
@@ -34,6 +34,7 @@ const BAD_BODIES: Record<string, [body: string | Uint8Array, parameter: string]>
   "NaN": [series("counter", '"total":NaN'), "body"],
   "invalid UTF-8": [new Uint8Array([0x22, 0xff, 0x22]), "body"],
   "unlimited nesting": ["[".repeat(200_000), "body"],
+  "too many parts": [`{"a":[${"{},".repeat(MAX_UPLOAD_PARTS)}{}]}`, "body"],
   "an array": ["[]", "body"],
   "a wrong type": [GOOD.replace('"final":false', '"final":"no"'), "final"],
   "a missing field": [GOOD.replace('"final":false,', ""), "final"],
@@ -107,10 +108,10 @@ testOnFile("a body that cannot be unpacked is refused and changes nothing", asyn
 
 testOnFile("a body of another type or encoding is refused", async (service) => {
   const type = { "content-type": "text/plain" };
-  assert.deepEqual(await refusal(service, GOOD, type), [400, ["Content-Type"]]);
-  assert.deepEqual(await refusal(service, GOOD, { "content-type": "" }), [400, ["Content-Type"]]);
+  assert.deepEqual(await refusal(service, GOOD, type), [415, ["Content-Type"]]);
+  assert.deepEqual(await refusal(service, GOOD, { "content-type": "" }), [415, ["Content-Type"]]);
   const brotli = { "content-encoding": "br" };
-  assert.deepEqual(await refusal(service, GOOD, brotli), [400, ["Content-Encoding"]]);
+  assert.deepEqual(await refusal(service, GOOD, brotli), [415, ["Content-Encoding"]]);
   const charset = await post(service, GOOD, { "content-type": "application/json; charset=utf-8" });
   assert.equal(charset.status, 200);
 });

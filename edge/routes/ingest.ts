@@ -1,19 +1,23 @@
 /** `POST /api/v1/ingest`: stores one window of one instance. */
 
 import { createHash } from "node:crypto";
-import { noEntries } from "@service/core/entries";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
+import { PACKED_TYPE } from "@service/core/packed";
 import { refuse } from "@service/core/problem";
 import { flag, list, nanoseconds, object, type Shape, text } from "@service/core/schema";
 import { uploadShape } from "@service/core/upload_schema";
 import { json, refusal } from "../http/answers.ts";
-import { readBody } from "../http/body.ts";
+import { JSON_TYPE, readBody } from "../http/body.ts";
 import { type AuthenticatedRequest, type Route, route } from "../http/route.ts";
 import { expectFewSeries, limitsOf } from "../tenancy/quotas.ts";
 import { storedLists } from "../windows/entries.ts";
 import { rollUpClosed } from "../windows/rollup.ts";
 import { DIGEST_BYTES, storeWindow, type WindowToStore } from "../windows/write.ts";
-import { readJsonUpload } from "./json_upload.ts";
+import { type ReadJsonUpload, readJsonUpload } from "./json_upload.ts";
+import { type ReadPackedUpload, readPackedUpload } from "./packed_upload.ts";
+
+/** An upload, packed already if it came so. */
+type ReadUpload = ReadJsonUpload & { packed?: ReadPackedUpload["packed"] };
 
 /** The outcome of an upload. */
 export interface Ingested {
@@ -21,6 +25,8 @@ export interface Ingested {
   stored: boolean;
   /** End of the unbroken chain of the instance's windows, epoch nanoseconds. */
   watermark_ns: bigint;
+  /** Hash of its block, which later uploads may leave out; absent after an upload in JSON. */
+  block?: string;
   /** Paths of members that were ignored, without indexes, the first twenty; absent: none. */
   ignored?: string[];
 }
@@ -28,13 +34,14 @@ export interface Ingested {
 const ingested: Shape<Ingested> = object<Ingested>({
   stored: flag,
   watermark_ns: nanoseconds,
+  block: text(),
   ignored: list(text()),
-}, ["ignored"]);
+}, ["block", "ignored"]);
 
-/** A window, and the paths of members of its upload that were ignored. */
+/** A window, and what is answered beside the outcome. */
 interface ReadWindow {
   window: WindowToStore;
-  ignored: string[];
+  answered: Pick<Ingested, "block" | "ignored">;
 }
 
 /** `POST /api/v1/ingest`: stores one window of one instance. */
@@ -53,7 +60,10 @@ export const ingest: Route = route({
     },
   },
   body: {
-    description: `At most ${MAX_UPLOAD_BYTES} bytes, and ${MAX_INFLATED_BYTES} inflated.`,
+    description:
+      `At most ${MAX_UPLOAD_BYTES} bytes, and ${MAX_INFLATED_BYTES} inflated. In the packed format ` +
+      "(core/packed/FORMAT.md): a window, and before it its block unless an answer has named it.",
+    otherTypes: [PACKED_TYPE],
     name: "Upload",
     schema: uploadShape.schema,
     read: readWindow,
@@ -70,10 +80,11 @@ export const ingest: Route = route({
         "the project's quota of instances is used up.",
     ),
     413: refusal("The body is too large, as sent or inflated."),
-    415: refusal("The upload has a format that this service does not read."),
+    415: refusal("The upload has a type, encoding or format that this service does not read."),
     422: refusal("The window has more series than the project's quota."),
+    424: refusal("The block of the window is not known: it must be sent with the window."),
   },
-  async handle({ service, client: { db }, body: { window, ignored } }) {
+  async handle({ service, client: { db }, body: { window, answered } }) {
     const outcome = await storeWindow(db, window);
     if ("conflict" in outcome) {
       const { conflict: parameter, message } = outcome;
@@ -81,17 +92,17 @@ export const ingest: Route = route({
         { parameter, message },
       ]);
     }
-    const { instance, rolled, ...answered } = outcome;
-    service.metrics.windows[answered.stored ? "stored" : "duplicate"]++;
+    const { instance, rolled, ...stored } = outcome;
+    service.metrics.windows[stored.stored ? "stored" : "duplicate"]++;
     const { from_ns, to_ns } = window;
-    if (answered.stored && answered.watermark_ns >= to_ns) {
+    if (stored.stored && stored.watermark_ns >= to_ns) {
       const { blocks } = service.memory;
       const closing = { blocks, project: window.project, instance, from_ns, to_ns, rolled };
       await rollUpClosed(db, closing).catch(() => {
         // The window is stored, and maintenance makes roll-ups that are missing.
       });
     }
-    return ignored.length > 0 ? { ...answered, ignored } : answered;
+    return { ...stored, ...answered };
   },
 });
 
@@ -99,36 +110,42 @@ export const ingest: Route = route({
 async function readWindow(
   { c, service, client }: AuthenticatedRequest<"write">,
 ): Promise<ReadWindow> {
-  const { db, project, key } = client;
-  const { packers, minutes } = service.memory;
-  const limits = limitsOf(project, service.quotas);
-  const body = await readBody(c.req.raw, limits.max_body_bytes);
-  const { upload, ignored } = readJsonUpload(body);
+  const { db, project: { id: project }, key } = client;
+  const { blocks, packers, minutes } = service.memory;
+  const limits = limitsOf(client.project, service.quotas);
+  const limit = limits.max_body_bytes;
+  const { type, bytes } = await readBody(c.req.raw, { types: [JSON_TYPE, PACKED_TYPE], limit });
+  const isPacked = type === PACKED_TYPE;
+  const read: ReadUpload = isPacked
+    ? await readPackedUpload(bytes, { client, blocks })
+    : readJsonUpload(bytes);
+  const { upload, content, ignored } = read;
   const { window, final, instance_id } = upload;
   expectFewSeries(window, limits);
   await service.instances.expectRoom(client, instance_id, limits);
-  const received_ns = service.now_ns();
-  const entries = storedLists(window);
-  const packed = await packers.pack(db, project.id, {
-    ...upload,
-    window: { ...window, ...noEntries() },
-  });
-  const name = { project: project.id, instance_id };
-  const digest = digestOf(body);
-  const toStore = {
-    project: project.id,
-    key: key.name,
-    known: packed.known,
-    from_ns: window.from_ns,
-    to_ns: window.to_ns,
-    final,
-    body: packed.frame.bytes,
-    minutes: minutes.closeWith({ name, block: packed.known.block, window, digest }),
-    digest,
-    entries,
-    received_ns,
+  const { frame, known } = read.packed ?? await packers.pack(db, project, upload);
+  const { block } = known;
+  const name = { project, instance_id };
+  const digest = digestOf(content);
+  return {
+    window: {
+      project,
+      key: key.name,
+      known,
+      from_ns: window.from_ns,
+      to_ns: window.to_ns,
+      final,
+      body: frame.bytes,
+      digest,
+      entries: storedLists(window),
+      minutes: minutes.closeWith({ name, block, window, digest }),
+      received_ns: service.now_ns(),
+    },
+    answered: {
+      ...(isPacked && { block: block.hash }),
+      ...(ignored.length > 0 && { ignored }),
+    },
   };
-  return { window: toStore, ignored };
 }
 
 function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {

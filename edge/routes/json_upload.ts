@@ -7,9 +7,12 @@ import { refuse } from "@service/core/problem";
 import { UPLOAD_FORMAT } from "@service/core/upload";
 import { uploadShape } from "@service/core/upload_schema";
 
-/** An upload, and the paths of its members that were ignored. */
-export interface ReadUpload {
+/** An upload in JSON. */
+export interface ReadJsonUpload {
   upload: Upload;
+  /** Its bytes as they came. */
+  content: Uint8Array;
+  /** Paths of members that were ignored. */
   ignored: string[];
 }
 
@@ -18,12 +21,12 @@ export interface ReadUpload {
  *
  * @throws {Refusal} 400 if it is none; 415 if it has another format.
  */
-export function readJsonUpload(body: Uint8Array): ReadUpload {
+export function readJsonUpload(content: Uint8Array): ReadJsonUpload {
   try {
-    const value = decode(textOf(body), { max_parts: MAX_UPLOAD_PARTS });
+    const value = decode(textOf(content), { max_parts: MAX_UPLOAD_PARTS });
     expectKnownFormat(value);
     const ignored = new Ignored();
-    return { upload: uploadShape.check(value, ignored), ignored: ignored.paths };
+    return { upload: uploadShape.check(value, ignored), content, ignored: ignored.paths };
   } catch (error) {
     if (error instanceof ShapeError) {
       const parameter = error.path || "body";

@@ -8,6 +8,7 @@ import { instances } from "./instances.ts";
 import { metrics } from "./metrics.ts";
 import { type OpenApi, openapiOf, openapiRoute } from "./openapi.ts";
 import { signals } from "./signals.ts";
+import { windows } from "./windows.ts";
 
 /** All routes of the hosted API. */
 export const routes: readonly Route[] = [
@@ -15,6 +16,7 @@ export const routes: readonly Route[] = [
   openapiRoute(() => openapi),
   instances,
   signals,
+  windows,
   ingest,
   metrics,
   ...adminRoutes,

@@ -6,6 +6,7 @@ import {
   type Answer,
   BAD_BODY,
   BAD_QUERY,
+  BAD_TYPE,
   FAILED,
   HIDDEN,
   json,
@@ -23,6 +24,7 @@ import {
   route,
   type RouteDescription,
 } from "../http/route.ts";
+import { JSON_TYPE } from "../http/body.ts";
 import { VERSION } from "../version.ts";
 
 /** An OpenAPI document. */
@@ -112,7 +114,7 @@ const ACCESS_ANSWERS: Record<Access, Answers> = {
 function answersOf({ access, query, body, answers }: RouteDescription): Answers {
   return {
     ...(query && { 400: BAD_QUERY }),
-    ...(body && { 400: BAD_BODY, 413: TOO_LARGE }),
+    ...(body && { 400: BAD_BODY, 413: TOO_LARGE, 415: BAD_TYPE }),
     ...ACCESS_ANSWERS[access],
     ...answers,
   };
@@ -137,7 +139,10 @@ function operationOf(route: RouteDescription): JsonSchema {
       requestBody: {
         required: true,
         ...(body.description && { description: body.description }),
-        content: { "application/json": { schema: schemaOf(body) } },
+        content: {
+          [JSON_TYPE]: { schema: schemaOf(body) },
+          ...(body.otherTypes && Object.fromEntries(body.otherTypes.map((type) => [type, {}]))),
+        },
       },
     }),
     responses: Object.fromEntries(answers),

@@ -4,7 +4,17 @@ import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
 import { assertDescribed, assertFits, checkOf, paths } from "../testing/described.ts";
 import { testOnFile } from "../testing/each_storage.ts";
-import { ADMIN_TOKEN, get, makeUpload, newInstanceId, NOW_TS, post } from "../testing/api.ts";
+import {
+  ADMIN_TOKEN,
+  get,
+  makeUpload,
+  newInstanceId,
+  NOW_TS,
+  pack,
+  post,
+  postFrames,
+} from "../testing/api.ts";
+import { JSON_TYPE } from "../http/body.ts";
 import { createApp } from "../app.ts";
 import { createKey } from "../tenancy/projects.ts";
 
@@ -73,6 +83,8 @@ testOnFile("what the app answers fits what the document says", async (service) =
   await expect(ingest, post({ ...service, key: reader }, upload));
   await expect(ingest, post(service, upload.replace("box", "other")));
   await expect(ingest, post(service, new Uint8Array(9 * 2 ** 20)));
+  const packed = await pack(makeUpload({ instance_id: newInstanceId(), from, to: from + 10 }));
+  await expect(ingest, postFrames(service, [packed.window]));
 
   const list = "get /api/v1/instances";
   await expect(list, get(service, "/api/v1/instances"));
@@ -90,14 +102,21 @@ testOnFile("what the app answers fits what the document says", async (service) =
   const headers = { "x-api-key": service.key, "if-none-match": "*" };
   await expect(read, service.request(`${query}&end=${from + 10}`, { headers }));
 
+  const stream = "get /api/v1/windows";
+  const windows = `/api/v1/windows?instance_id=${instance_id}&start=${from}`;
+  await expect(stream, get(service, windows));
+  await expect(stream, get(service, "/api/v1/windows"));
+  await expect(stream, get(service, windows, ""));
+  await expect(stream, get(service, windows, writer));
+
   const operator = (token = ADMIN_TOKEN) => ({ authorization: `Bearer ${token}` });
-  const admin = (route: string, path: string, body?: unknown, token?: string) => {
+  const admin = (route: string, path: string, body?: unknown, token?: string, type = JSON_TYPE) => {
     const [method] = route.split(" ");
     return expect(
       route,
       service.request(path, {
         method: method!.toUpperCase(),
-        headers: { ...operator(token), "content-type": "application/json" },
+        headers: { ...operator(token), "content-type": type },
         body: body === undefined ? undefined : JSON.stringify(body),
       }),
     );
@@ -133,6 +152,7 @@ testOnFile("what the app answers fits what the document says", async (service) =
     if (good === undefined) continue;
     await admin(route, `/api/v1/admin/${path}`, { colour: "red" });
     await admin(route, `/api/v1/admin/${path}`, "x".repeat(70_000));
+    await admin(route, `/api/v1/admin/${path}`, good, ADMIN_TOKEN, "text/plain");
   }
 
   await service.db.write(["UPDATE projects SET max_series = 0"]);

@@ -8,7 +8,7 @@ import { BAD_QUERY, json, refusal } from "../http/answers.ts";
 import { entityTag, FINAL_CACHING, isFinal, matches } from "../http/etag.ts";
 import { type Route, route } from "../http/route.ts";
 import { findInstance } from "../windows/instance.ts";
-import { readWindow } from "../windows/read.ts";
+import { readSpan, warningsOf } from "../windows/read.ts";
 import { retainedFrom } from "../windows/retention.ts";
 import { spanOf } from "../windows/span.ts";
 import { VERSION } from "../version.ts";
@@ -61,9 +61,15 @@ export const signals: Route = route({
       c.header("cache-control", FINAL_CACHING);
       if (matches(c.req.header("if-none-match"), tag)) return c.body(null, 304);
     }
-    const window = !isKept
-      ? { ...emptyWindow(query.start), errors: [tooOld(retained_ns, span.payload_ns)] }
-      : await readWindow(db, instance, span);
+    const read = isKept
+      ? await readSpan(db, { instance, span }, {
+        project: project.id,
+        blocks: service.memory.blocks,
+        withOlderEntries: true,
+      })
+      : null;
+    const window = read?.window ?? emptyWindow(query.start);
+    window.errors.push(...read ? warningsOf(read) : [tooOld(retained_ns, span.payload_ns)]);
     return snapshot(window, {
       ...span,
       context: instance.tags,

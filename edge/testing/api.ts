@@ -10,6 +10,7 @@ import {
   signals,
   type Upload,
 } from "@service/core";
+import { type Frame, type Members, PACKED_TYPE, WindowPacker } from "@service/core/packed";
 import type { Problem } from "@service/core/payload";
 import { problem } from "@service/core/payload_schema";
 import { nsFromTs } from "@service/core/time";
@@ -134,6 +135,36 @@ export function post(
     headers: { "x-api-key": service.key, "content-type": "application/json", ...headers },
     body: typeof body === "string" ? body : new Uint8Array(body),
   });
+}
+
+/** An upload in the packed format. */
+export interface PackedParts {
+  block: Frame;
+  window: Frame;
+  /** Hash of the block. */
+  hash: string;
+}
+
+/** The upload in the packed format, by a packer of its own unless one is given. */
+export async function pack(
+  { window, final, ...instance }: Upload,
+  { packer = new WindowPacker(instance), members = {} }: {
+    packer?: WindowPacker;
+    members?: Members;
+  } = {},
+): Promise<PackedParts> {
+  const { frame, block } = await packer.pack(window, { final, members });
+  return { block: block.frame, window: frame, hash: block.hash };
+}
+
+/** The answer to frames sent to the ingest endpoint. */
+export function postFrames(
+  service: TestService,
+  frames: readonly Pick<Frame, "bytes">[],
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = new Uint8Array(frames.flatMap(({ bytes }) => [...bytes]));
+  return post(service, body, { "content-type": PACKED_TYPE, ...headers });
 }
 
 /** The answer to an upload that must be accepted. */

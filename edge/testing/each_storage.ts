@@ -56,6 +56,14 @@ export function testOnFile(name: string, run: Case): void {
   });
 }
 
+/** Whether a service of {@linkcode testOnEachStorage} keeps its rows in a file, where reads are fast. */
+export async function isOnFile({ db }: TestService): Promise<boolean> {
+  const { rows: [main] } = await db.query(
+    "SELECT file FROM pragma_database_list WHERE name = 'main'",
+  );
+  return String(main!.file).endsWith("service.db");
+}
+
 /** A folder that is deleted at the end, with the URL of a database in it. */
 export function temporaryFolder(): { path: string; url: string } & Disposable {
   const path = Deno.makeTempDirSync();

@@ -31,9 +31,11 @@ export function storingLists(
   return lists.map((list) => statement(INSERT, { ...list, project, instance_id, to_ns }));
 }
 
-/** The statements that read the newest entries of an instance up to an instant, list by list. */
-export function readingNewest(until: { instance: bigint; end_ns: bigint }): Statement[] {
-  return LISTS.map((list) => statement(NEWEST, { ...until, list, max: entryLists[list].limit }));
+/** The statements that read the newest entries of an instance in `(after_ns, end_ns]`, list by list. */
+export function readingNewest(
+  span: { instance: bigint; after_ns: bigint; end_ns: bigint },
+): Statement[] {
+  return LISTS.map((list) => statement(NEWEST, { ...span, list, max: entryLists[list].limit }));
 }
 
 /** Adds what {@linkcode readingNewest} read to the entries of a window. */
@@ -53,6 +55,6 @@ const INSERT = `INSERT INTO entries (instance, list, to_ns, entries, count)
 /** Rows of a list, the newest, until they hold enough. */
 const NEWEST = `/* read the newest entries */ SELECT entries FROM (
   SELECT entries, sum(count) OVER (ORDER BY to_ns DESC) - count AS newer FROM entries
-  WHERE instance = :instance AND list = :list AND to_ns <= :end_ns
+  WHERE instance = :instance AND list = :list AND to_ns > :after_ns AND to_ns <= :end_ns
   ORDER BY to_ns DESC LIMIT :max
 ) WHERE newer < :max`;

@@ -12,6 +12,9 @@ export interface StoredInstance {
   /** All its tags, with those the service adds. */
   tags: Tags;
   attributes: Tags;
+  /** The tags of its newest upload. */
+  uploaded_tags: Tags;
+  profiler_version: string;
   start_ns: bigint;
   /** End of the unbroken chain of its windows. */
   watermark_ns: bigint;
@@ -24,7 +27,8 @@ export interface StoredInstance {
 }
 
 /** Columns of `instances` that {@linkcode storedInstance} reads. */
-export const INSTANCE_COLUMNS = "id, instance_id, key, tags, attributes, start_ns, " +
+export const INSTANCE_COLUMNS =
+  "id, instance_id, key, tags, attributes, profiler_version, start_ns, " +
   "watermark_ns, final_ns, last_seen_ns, received_ns";
 
 /** The project's instance of that id, or `null`. */
@@ -33,26 +37,43 @@ export async function findInstance(
   project: { id: bigint; name: string },
   instance_id: string,
 ): Promise<StoredInstance | null> {
-  const { rows: [row] } = await db.query(statement(FIND, { project: project.id, instance_id }));
-  return row ? storedInstance(row, project.name) : null;
+  const found = await findInstances(db, project, [instance_id]);
+  return found.get(instance_id) ?? null;
 }
 
-const FIND = `/* find the instance */ SELECT ${INSTANCE_COLUMNS} FROM instances
-  WHERE project = :project AND instance_id = :instance_id`;
+/** The project's instances of these ids, by id; those that are not known are left out. */
+export async function findInstances(
+  db: Database,
+  project: { id: bigint; name: string },
+  ids: readonly string[],
+): Promise<Map<string, StoredInstance>> {
+  const { rows } = await db.query(
+    statement(FIND, { project: project.id, ids: JSON.stringify(ids) }),
+  );
+  return new Map(
+    rows.map((row) => [row.instance_id as string, storedInstance(row, project.name)]),
+  );
+}
+
+const FIND = `/* find the instances */ SELECT ${INSTANCE_COLUMNS} FROM instances
+  WHERE project = :project AND instance_id IN (SELECT value FROM json_each(:ids))`;
 
 /** The instance of a row. */
 export function storedInstance(row: Row, project: string): StoredInstance {
   const instance_id = row.instance_id as string;
+  const uploaded_tags: Tags = JSON.parse(row.tags as string);
   return {
     id: row.id as bigint,
     instance_id,
     tags: {
-      ...JSON.parse(row.tags as string),
+      ...uploaded_tags,
       "instance.id": instance_id,
       "api_key.name": row.key as string,
       "project.name": project,
     },
     attributes: JSON.parse(row.attributes as string),
+    uploaded_tags,
+    profiler_version: row.profiler_version as string,
     start_ns: row.start_ns as bigint,
     watermark_ns: row.watermark_ns as bigint,
     final_ns: row.final_ns as bigint | null,

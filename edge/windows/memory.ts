@@ -14,8 +14,8 @@ export interface Memory {
   minutes: OpenMinutes;
 }
 
-/** An empty memory. */
-export function createMemory(): Memory {
-  const blocks = new Blocks();
+/** An empty memory; `onDamage` is called for each stored row that cannot be read. */
+export function createMemory(onDamage?: (error: Error) => void): Memory {
+  const blocks = new Blocks(onDamage);
   return { blocks, packers: new Packers(blocks), minutes: new OpenMinutes() };
 }

@@ -66,6 +66,7 @@ export class OpenMinutes {
     const key = `${name.project} ${name.instance_id}`;
     const closed: OpenMinute[] = [];
     const { from_ns, to_ns } = window;
+    const values = { ...window, ...noEntries() };
     const end_ns = spanEnd(to_ns, FINEST);
     // As SQLite writes it.
     const digestText = digest.toHex().toUpperCase();
@@ -77,10 +78,10 @@ export class OpenMinutes {
       open = undefined;
     }
     if (open) {
-      absorb(open.merged, window);
+      absorb(open.merged, values);
       open.digests.push(digestText);
     } else if (from_ns <= end_ns - spanNs(FINEST)) {
-      open = { end_ns, merged: { ...window, ...noEntries() }, digests: [digestText] };
+      open = { end_ns, merged: values, digests: [digestText] };
     }
     if (open?.end_ns === to_ns) closed.push(open);
     else if (open) this.#open.set(key, open);

@@ -1,6 +1,7 @@
 /** The packers of windows that came as JSON: one for each instance. */
 
 import { encode, type Upload } from "@service/core";
+import { noEntries } from "@service/core/entries";
 import { Lru } from "@service/core/lru";
 import { type Frame, type InstanceHead, WindowPacker } from "@service/core/packed";
 import type { Database } from "../database/database.ts";
@@ -34,14 +35,14 @@ export class Packers {
     this.#blocks = blocks;
   }
 
-  /** An upload of a project, packed. */
+  /** An upload of a project, packed without its entries, which are rows of their own. */
   async pack(
     db: Database,
     project: bigint,
     { window, final, ...instance }: Upload,
   ): Promise<PackedUpload> {
     const packer = await this.#find(db, project, instance);
-    const { frame, block } = await packer.pack(window, { final });
+    const { frame, block } = await packer.pack({ ...window, ...noEntries() }, { final });
     return { frame, known: this.#blocks.add(project, block, { isStored: false }) };
   }
 

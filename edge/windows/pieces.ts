@@ -2,18 +2,16 @@
 
 import { absorbOwned, decode, emptyWindow, encode, type Window } from "@service/core";
 import { gapsIn, type Interval, joinInterval } from "@service/core/gaps";
-import { type Block, DamagedError, readBlock, readWindow } from "@service/core/packed";
+import { type Block, DamagedError, readWindow } from "@service/core/packed";
 import { yieldToEventLoop } from "@service/core/yield";
 import type { Row } from "../database/database.ts";
-import type { Blocks } from "./blocks.ts";
+import { isDamage } from "./damage.ts";
 import { storedFrame } from "./stored_frame.ts";
 import { TILING } from "./tiling.ts";
 
-/** The pieces of a tiling in order, the body of each block with the first that names it. */
+/** The pieces of a tiling in order, each with the hash of its block. */
 export const PIECES = `/* read the pieces */ ${TILING}
-  SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.block, b.hash,
-    CASE WHEN row_number() OVER (PARTITION BY w.block ORDER BY w.end_ns) = 1 THEN b.body END
-      AS block_body
+  SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.block, b.hash
   FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN blocks b ON b.id = w.block
   ORDER BY w.end_ns LIMIT :limit`;
 
@@ -26,42 +24,69 @@ export const PIECES_NAMED = `${TILING}
 /** Several pieces as one. */
 export interface Merged {
   window: Window;
-  /** The block of the last piece. */
+  /** The block of the last piece that could be read. */
   block: Block | undefined;
-  /** The spans of the windows; those that touch are one. */
+  /** The spans of the windows that could be read; those that touch are one. */
   intervals: Interval[];
+  /** The spans of those that are damaged, or whose block is. */
+  damaged: Interval[];
+  /** The spans of both; those that touch are one. */
+  stored: Interval[];
 }
 
 /** Pieces that are merged before other work may run. */
 const PIECES_AT_ONCE = 16;
 
-/** Where the merge starts, and the blocks of the project that need not be read. */
+/** What pieces are merged with. */
 export interface MergeOptions {
-  start_ns: bigint;
-  /** Row id. */
-  project?: bigint;
-  blocks?: Blocks;
+  /** Their blocks, by hash; a damaged one is missing. */
+  blocks: ReadonlyMap<string, Block>;
+  /** Whether series of this name are read; all when absent. */
+  wanted?: (name: string) => boolean;
+  /** Called for each damaged piece. */
+  onDamage: (error: Error) => void;
 }
 
-/** The merge of the pieces, which are rows of {@linkcode PIECES}. */
-export async function mergePieces(rows: Row[], options: MergeOptions): Promise<Merged> {
-  const window = emptyWindow(options.start_ns);
-  const blocks = new Map<unknown, Block>();
-  const intervals: Interval[] = [];
+/** The row ids of the blocks of pieces, which are rows of {@linkcode PIECES}, by their hashes. */
+export function blockRows(rows: readonly Row[]): Map<string, bigint> {
+  return new Map(rows.flatMap((row) => {
+    const hash = hashOf(row);
+    return hash === undefined ? [] : [[hash, row.block as bigint]];
+  }));
+}
+
+/** The merge of the pieces, which are rows of {@linkcode PIECES}; without any it is at `start_ns`. */
+export async function mergePieces(
+  rows: readonly Row[],
+  { start_ns, onDamage, ...options }: MergeOptions & { start_ns: bigint },
+): Promise<Merged> {
+  const merged: Pick<Merged, "intervals" | "damaged" | "stored"> = {
+    intervals: [],
+    damaged: [],
+    stored: [],
+  };
+  let window: Window | undefined;
   let block: Block | undefined;
   for (const [i, row] of rows.entries()) {
     if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await yieldToEventLoop();
-    if (row.block_body) blocks.set(row.block, await blockOf(row, options));
-    block = blocks.get(row.block);
-    if (!block) throw new DamagedError("a window must have its block");
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
-    const { table } = block;
-    absorbOwned(window, readWindow(storedFrame(row.body as ArrayBuffer), { table }).window);
-    for (const interval of intervalsOf(span, row.holes as string | null)) {
-      joinInterval(intervals, interval);
+    try {
+      const piece = pieceOf(row, options);
+      window ??= emptyWindow(span.from_ns);
+      absorbOwned(window, piece.window);
+      block = piece.block;
+      for (const interval of intervalsOf(span, row.holes as string | null)) {
+        joinInterval(merged.intervals, interval);
+        joinInterval(merged.stored, interval);
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      onDamage(new Error(`Cannot read row ${row.id} of windows: ${error.message}`));
+      merged.damaged.push(span);
+      joinInterval(merged.stored, span);
     }
   }
-  return { window, block, intervals };
+  return { window: window ?? emptyWindow(start_ns), block, ...merged };
 }
 
 /** The holes of a merge as they are stored: `null` for none. */
@@ -71,12 +96,27 @@ export function encodeHoles(intervals: Interval[]): string | null {
   return holes.length > 0 ? encode(holes) : null;
 }
 
-async function blockOf(
-  { hash, block_body }: Row,
-  { project = 0n, blocks }: MergeOptions,
-): Promise<Block> {
-  const name = { project, hash: new Uint8Array(hash as ArrayBuffer).toHex() };
-  return blocks?.get(name)?.block ?? await readBlock(storedFrame(block_body as ArrayBuffer));
+/**
+ * The window of a row, and its block.
+ *
+ * @throws {DamagedError} If the row has another window than the one that was stored, or none.
+ */
+function pieceOf(
+  row: Row,
+  { blocks, wanted }: Pick<MergeOptions, "blocks" | "wanted">,
+): { window: Window; block: Block } {
+  const hash = hashOf(row);
+  const block = blocks.get(hash ?? "");
+  if (!block) throw new DamagedError("its block is missing");
+  const read = readWindow(storedFrame(row.body as ArrayBuffer), { table: block.table, wanted });
+  if (read.block !== hash || read.from_ns !== row.from_ns || read.to_ns !== row.to_ns) {
+    throw new DamagedError("it must be the window that the row names");
+  }
+  return { window: read.window, block };
+}
+
+function hashOf({ hash }: Row): string | undefined {
+  return hash === null ? undefined : new Uint8Array(hash as ArrayBuffer).toHex();
 }
 
 function intervalsOf(span: Interval, holes: string | null): Interval[] {

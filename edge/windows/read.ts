@@ -1,25 +1,107 @@
-/** Reads of one instance: the merge of its windows in a span. */
+/** Reads: the merge of the windows of an instance in a span, for one span or many. */
 
 import type { ErrorEntry, Window } from "@service/core";
-import { gapsIn, warningOf } from "@service/core/gaps";
+import { damageWarningOf, gapsIn, type Interval, warningOf } from "@service/core/gaps";
 import { secondsFromNs } from "@service/core/time";
-import { type Database, statement } from "../database/database.ts";
+import { type Database, type Result, type Statement, statement } from "../database/database.ts";
+import type { Blocks } from "./blocks.ts";
 import { absorbStored, readingNewest } from "./entries.ts";
 import type { StoredInstance } from "./instance.ts";
-import { mergePieces, PIECES } from "./pieces.ts";
+import { blockRows, type MergeOptions, mergePieces, PIECES } from "./pieces.ts";
 import type { Span } from "./span.ts";
 import { ANY_LEVEL, TILING } from "./tiling.ts";
 
-/**
- * The merge of all windows that end in the span, with the newest entries up to its end, and warnings of
- * gaps and of roll-ups that are too coarse to be cut at the ends of the span: one round trip.
- */
-export async function readWindow(
+/** A span of an instance. */
+export interface SpanToRead {
+  instance: StoredInstance;
+  span: Span;
+}
+
+/** What was read of a span. */
+export interface SpanRead extends SpanToRead {
+  /** The merge of all windows that end in it, with the newest entries. */
+  window: Window;
+  /** Whether there was any. */
+  isEmpty: boolean;
+  /** The span that the windows tile: another one where only longer roll-ups are kept. */
+  tiled: Interval;
+  /** The parts of it of which nothing is known. */
+  gaps: Interval[];
+  /** The parts of it that never arrived. */
+  missing: Interval[];
+  /** The spans of windows that are stored and cannot be read. */
+  damaged: Interval[];
+}
+
+/** What spans are read with. */
+export interface ReadOptions {
+  /** Row id. */
+  project: bigint;
+  /** The blocks in memory. */
+  blocks: Blocks;
+  /** Whether series of this name are read; all when absent. */
+  wanted?: (name: string) => boolean;
+  /** Entries of windows before the span are read too. */
+  withOlderEntries?: boolean;
+}
+
+/** Bytes of rows that are in memory at once, about. */
+const CHUNK_BYTES = 4 * 2 ** 20;
+
+/** Spans that are read in one round trip: the first time, and at most. */
+const [FIRST_CHUNK, MAX_CHUNK] = [8, 64];
+
+/** Reads spans, many in one round trip. */
+export async function* readSpans(
   db: Database,
-  instance: StoredInstance,
-  span: Span,
-): Promise<Window> {
+  spans: readonly SpanToRead[],
+  options: ReadOptions,
+): AsyncGenerator<SpanRead> {
+  let size = FIRST_CHUNK;
+  for (let at = 0; at < spans.length;) {
+    const chunk = spans.slice(at, at + size);
+    at += chunk.length;
+    const statements = chunk.map((span) => reading(span, options));
+    const results = await db.read(statements.flat());
+    const bytes = results.reduce((sum, result) => sum + bytesOf(result), 0);
+    size = Math.max(1, Math.min(MAX_CHUNK, Math.floor(chunk.length * CHUNK_BYTES / (bytes + 1))));
+    const each = statements.map(({ length }) => results.splice(0, length));
+    const { project, blocks, wanted } = options;
+    const merging = {
+      blocks: await blocks.load(db, project, blockRows(each.flatMap(([pieces]) => pieces!.rows))),
+      wanted,
+      onDamage: blocks.onDamage,
+    };
+    for (const [i, span] of chunk.entries()) yield await spanRead(span, each[i]!, merging);
+  }
+}
+
+/** Reads one span. */
+export async function readSpan(
+  db: Database,
+  span: SpanToRead,
+  options: ReadOptions,
+): Promise<SpanRead> {
+  const { value } = await readSpans(db, [span], options).next();
+  return value;
+}
+
+/** Warnings of parts that are missing, and of roll-ups too long to be cut at the ends of the span. */
+export function warningsOf({ span, tiled, missing, damaged }: SpanRead): ErrorEntry[] {
   const { start_ns, payload_ns } = span;
+  const isWhole = tiled.from_ns === start_ns && tiled.to_ns === payload_ns;
+  return [
+    ...(missing.length > 0 ? [warningOf(missing, payload_ns)] : []),
+    ...(damaged.length > 0 ? [damageWarningOf(damaged, payload_ns)] : []),
+    ...(isWhole ? [] : [coarser(tiled, payload_ns)]),
+  ];
+}
+
+/** The statements that read a span. */
+function reading(
+  { instance, span: { start_ns, payload_ns } }: SpanToRead,
+  { withOlderEntries = false }: Pick<ReadOptions, "withOlderEntries">,
+): Statement[] {
   const args = {
     instance: instance.id,
     start_ns,
@@ -27,46 +109,61 @@ export async function readWindow(
     below: ANY_LEVEL,
     limit: -1,
   };
-  const [pieces, around, ...entries] = await db.read([
+  return [
     statement(PIECES, args),
     statement(AROUND, args),
-    ...readingNewest(args),
-  ]);
-  const { window, intervals } = await mergePieces(pieces!.rows, { start_ns });
+    ...readingNewest({ ...args, after_ns: withOlderEntries ? -1n : start_ns }),
+  ];
+}
+
+async function spanRead(
+  { instance, span }: SpanToRead,
+  [pieces, around, ...entries]: Result[],
+  merging: MergeOptions,
+): Promise<SpanRead> {
+  const { start_ns } = span;
+  const { window, ...merged } = await mergePieces(pieces!.rows, { ...merging, start_ns });
   absorbStored(window, entries);
-  const tiled = around!.rows[0]! as unknown as Around;
-  const after_ns = tiled.next_ns ?? intervals.at(-1)?.to_ns ?? 0n;
-  const gaps = gapsIn(intervals, {
-    from_ns: tiled.start_ns > instance.start_ns ? tiled.start_ns : instance.start_ns,
-    to_ns: after_ns < tiled.end_ns ? after_ns : tiled.end_ns,
-  });
-  if (gaps.length > 0) window.errors.push(warningOf(gaps, payload_ns));
-  if (tiled.start_ns !== start_ns || tiled.end_ns !== payload_ns) {
-    window.errors.push(coarser(tiled, payload_ns));
-  }
-  return window;
+  const { next_ns, ...tiled } = around!.rows[0]! as unknown as Around;
+  const after_ns = next_ns ?? merged.stored.at(-1)?.to_ns ?? 0n;
+  const bounds = {
+    from_ns: tiled.from_ns > instance.start_ns ? tiled.from_ns : instance.start_ns,
+    to_ns: after_ns < tiled.to_ns ? after_ns : tiled.to_ns,
+  };
+  return {
+    instance,
+    span,
+    window,
+    isEmpty: merged.stored.length === 0,
+    tiled,
+    gaps: gapsIn(merged.intervals, bounds),
+    missing: gapsIn(merged.stored, bounds),
+    damaged: merged.damaged,
+  };
 }
 
 /** The span to which roll-ups can be cut, and the start of the first window after it. */
-interface Around {
-  start_ns: bigint;
-  end_ns: bigint;
+interface Around extends Interval {
   /** May be inside the span: then its end is not a gap. */
   next_ns: bigint | null;
 }
 
-const AROUND = `${TILING} SELECT start_ns, end_ns, (
+const AROUND = `${TILING} SELECT start_ns AS from_ns, end_ns AS to_ns, (
     SELECT min(w.from_ns) FROM levels l JOIN windows w ON w.id = (
       SELECT id FROM windows WHERE instance = :instance AND level = l.level
         AND end_ns >= span.end_ns + l.length_ns ORDER BY end_ns LIMIT 1
     ) WHERE l.level < :below
   ) AS next_ns FROM span`;
 
-function coarser({ start_ns, end_ns }: Around, log_ns: bigint): ErrorEntry {
+function bytesOf({ rows }: Result): number {
+  return rows.reduce((sum, { body }) => sum + ((body as ArrayBuffer)?.byteLength ?? 0), 0);
+}
+
+function coarser({ from_ns, to_ns }: Interval, log_ns: bigint): ErrorEntry {
   return {
     level: "warning",
     message: `what is this old is kept in longer steps: the totals are those from ` +
-      `${secondsFromNs(start_ns)} to ${secondsFromNs(end_ns)} (epoch seconds)`,
+      `${secondsFromNs(from_ns)} to ${secondsFromNs(to_ns)} (epoch seconds)`,
     exception: "",
     log_ns,
   };

@@ -5,7 +5,7 @@ import { WindowWriter } from "@service/core/packed";
 import { type Database, statement } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { closedBetween, FINEST, type Level, LEVELS, spanNs } from "./levels.ts";
-import { encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
+import { blockRows, encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
 import { deflated } from "./stored_frame.ts";
 
 /** Pieces of a roll-up that is made during an upload; larger ones are left to the maintenance. */
@@ -34,8 +34,13 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   const args = { ...rest, start_ns, below: rest.level, limit: max_pieces + 1 };
   const { rows } = await db.query(statement(PIECES, args));
   if (rows.length === 0 || rows.length > max_pieces) return false;
-  const { window, block, intervals } = await mergePieces(rows, { start_ns, project, blocks });
-  if (!block) return false;
+  const { window, block, intervals, damaged } = await mergePieces(rows, {
+    start_ns,
+    blocks: await blocks.load(db, project, blockRows(rows)),
+    onDamage: blocks.onDamage,
+  });
+  // Without a damaged piece it would be wrong, and hide that the piece is damaged.
+  if (!block || damaged.length > 0) return false;
   const { from_ns } = intervals[0]!;
   const { frame } = new WindowWriter().write({ window: { ...window, from_ns }, block });
   const results = await db.write([

@@ -47,7 +47,8 @@ function isOver(instance: StoredInstance, now_ns: bigint): boolean {
   return instance.watermark_ns === instance.final_ns || now_ns - instance.received_ns >= DAY_NS;
 }
 
-function wholeSecond(ns: bigint): bigint {
+/** The instant, or the next one at a whole second. */
+export function wholeSecond(ns: bigint): bigint {
   return (ns + SECOND_NS - 1n) / SECOND_NS * SECOND_NS;
 }
 

@@ -13,7 +13,7 @@ import {
   type Upload,
 } from "@service/core";
 import { nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
-import { testOnEachStorage } from "../testing/each_storage.ts";
+import { isOnFile, testOnEachStorage } from "../testing/each_storage.ts";
 import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "../testing/api.ts";
 import { maintain } from "./maintenance.ts";
 import { DAY_NS } from "./levels.ts";
@@ -235,7 +235,7 @@ const commands = fc.commands<Model, Real, false>([
 
 testOnEachStorage({
   async "reads equal the accepted windows, after any roll-up and removal"(service) {
-    const numRuns = RUNS[await isFile(service) ? "file" : "server"];
+    const numRuns = RUNS[await isOnFile(service) ? "file" : "server"];
     await fc.assert(
       fc.asyncProperty(plans, fc.nat({ max: 40 }), commands, async (plan, first, sent) => {
         const instance_id = newInstanceId();
@@ -253,10 +253,3 @@ testOnEachStorage({
     );
   },
 });
-
-async function isFile({ db }: TestService): Promise<boolean> {
-  const { rows: [main] } = await db.query(
-    "SELECT file FROM pragma_database_list WHERE name = 'main'",
-  );
-  return String(main!.file).endsWith("service.db");
-}

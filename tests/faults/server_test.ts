@@ -15,7 +15,7 @@ const STEPS = [
   "insert the window",
   "read the pieces",
   "insert the roll-up",
-  "find the instance",
+  "find the instances",
   "read the newest entries",
 ];
 

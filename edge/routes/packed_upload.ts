@@ -1,0 +1,114 @@
+/** Uploads in the packed format: a window that is stored as it came, after its block or without it. */
+
+import type { Upload } from "@service/core";
+import {
+  DamagedError,
+  type Frame,
+  readBlock,
+  readFrames,
+  readWindow,
+  UnknownFormatError,
+  windowHead,
+  withoutMembers,
+} from "@service/core/packed";
+import { refuse } from "@service/core/problem";
+import type { Client } from "../http/authenticate.ts";
+import type { Blocks, KnownBlock } from "../windows/blocks.ts";
+import type { PackedUpload } from "../windows/packers.ts";
+
+/** An upload in the packed format. */
+export interface ReadPackedUpload {
+  upload: Upload;
+  packed: PackedUpload;
+  /** The window's bytes as they came. */
+  content: Uint8Array;
+  /** Names of members that were ignored. */
+  ignored: string[];
+}
+
+/** The client that sent an upload, and the blocks in memory. */
+export interface BlockSource {
+  client: Client;
+  blocks: Blocks;
+}
+
+/** Ignored members that are named. */
+const MAX_IGNORED = 20;
+
+/**
+ * The upload in a body.
+ *
+ * @throws {Refusal} 400 if it is none, or damaged; 415 if it has another format; 424 if the block of its
+ * window is not known.
+ */
+export async function readPackedUpload(
+  body: Uint8Array<ArrayBuffer>,
+  source: BlockSource,
+): Promise<ReadPackedUpload> {
+  try {
+    return await readUpload(body, source);
+  } catch (error) {
+    if (error instanceof UnknownFormatError) throw refuse(415, error.message);
+    if (error instanceof DamagedError) throw badPart("body", error.message);
+    throw error;
+  }
+}
+
+async function readUpload(
+  body: Uint8Array<ArrayBuffer>,
+  source: BlockSource,
+): Promise<ReadPackedUpload> {
+  const [first, second, ...others] = readFrames(body);
+  if (!first || others.length > 0) {
+    throw badPart("body", "Cannot read the upload: it must be a window, or its block and it");
+  }
+  const frame = second ?? first;
+  const { block: hash } = windowHead(frame);
+  const known = second ? await readSent(first, hash, source) : await findSent(hash, source);
+  const { block: { instance, table } } = known;
+  const { window, final, members } = readWindow(frame, { table });
+  if (window.to_ns <= window.from_ns) {
+    throw badPart("to_ns", `Cannot store the window: it must end after ${window.from_ns}`);
+  }
+  if (window.from_ns < instance.start_ns) {
+    throw badPart(
+      "from_ns",
+      `Cannot store the window: its instance starts at ${instance.start_ns}`,
+    );
+  }
+  return {
+    upload: { ...instance, window, final },
+    packed: { frame: withoutMembers(frame), known },
+    content: frame.bytes,
+    ignored: Object.keys(members).slice(0, MAX_IGNORED),
+  };
+}
+
+/** The block of an upload, which its window must name. */
+async function readSent(
+  frame: Frame,
+  hash: string,
+  { client, blocks }: BlockSource,
+): Promise<KnownBlock> {
+  const block = await readBlock(frame);
+  if (block.hash === hash) return blocks.add(client.project.id, block, { isStored: false });
+  throw badPart(
+    "block",
+    `Cannot store the window: it names the block ${hash}, sent is ${block.hash}`,
+  );
+}
+
+/** A block that the project sent before. */
+async function findSent(hash: string, { client, blocks }: BlockSource): Promise<KnownBlock> {
+  const known = await blocks.find(client.db, { project: client.project.id, hash });
+  if (known) return known;
+  const message = "is not known here: send it with the window";
+  throw refuse(424, `Cannot read the window: its block ${hash} ${message}`, [
+    { parameter: "block", message },
+  ]);
+}
+
+function badPart(parameter: string, detail: string) {
+  const message = detail.slice(detail.indexOf(": ") + 2);
+  return refuse(400, detail, [{ parameter, message }]);
+}

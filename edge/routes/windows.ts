@@ -1,0 +1,136 @@
+/** `GET /api/v1/windows`: windows of instances as a stream in the packed format. */
+
+import type { Interval, Selection } from "@service/core";
+import {
+  type InstanceHead,
+  PACKED_TYPE,
+  type PackedWindow,
+  streamWindows,
+  WindowPacker,
+} from "@service/core/packed";
+import { refuse } from "@service/core/problem";
+import {
+  type Format,
+  names,
+  optional,
+  required,
+  seconds,
+  selectionParameters,
+} from "@service/core/query";
+import { BAD_QUERY, refusal } from "../http/answers.ts";
+import { type Route, route } from "../http/route.ts";
+import { respondStream } from "../http/stream.ts";
+import type { StoredInstance } from "../windows/instance.ts";
+import { wholeSecond } from "../windows/span.ts";
+import { StorageReader, type StoredWindow } from "../windows/reader.ts";
+
+/** Most instances of one answer. */
+const MAX_INSTANCES = 1_000;
+
+const ids: Format<string[]> = {
+  parse(text) {
+    const ids = names.parse(text);
+    if (ids.length <= MAX_INSTANCES && new Set(ids).size === ids.length) return ids;
+    throw new RangeError(`must be at most ${MAX_INSTANCES} ids, each once: got ${ids.length}`);
+  },
+  schema: { ...names.schema, minItems: 1, maxItems: MAX_INSTANCES, uniqueItems: true },
+};
+
+const step: Format<bigint> = {
+  parse(text) {
+    const step_ns = seconds.parse(text);
+    if (step_ns === 0n) throw new RangeError("must be more than 0");
+    return step_ns;
+  },
+  schema: { type: "number", exclusiveMinimum: 0 },
+};
+
+/** `GET /api/v1/windows`: windows of instances, merged, as a stream. */
+export const windows: Route = route({
+  method: "GET",
+  path: "/api/v1/windows",
+  access: "read",
+  summary: "Streams windows of instances: of each the merge over a span, or one for each step",
+  description:
+    "The frames are those of FORMAT.md: each block comes before its first window, and an " +
+    "answer that does not end with an end frame is incomplete. The members of a window are " +
+    "instance, payload_ns and gaps. Instances that are not known are left out.",
+  query: {
+    instance_id: required(
+      ids,
+      `Comma-separated ids of at most ${MAX_INSTANCES} instances, from the list of instances.`,
+    ),
+    start: required(
+      seconds,
+      "Epoch seconds, exclusive. What is older than the retention is left out.",
+    ),
+    end: optional(
+      seconds,
+      "Epoch seconds, inclusive. Where windows are still missing, an answer ends earlier, at its " +
+        "payload_ns. Default: now.",
+    ),
+    step: optional(
+      step,
+      "Seconds. Windows end at multiples of it, and the last one at the end of the span. Where " +
+        "only longer roll-ups are kept windows are longer. Default: one window for each instance.",
+    ),
+    ...selectionParameters,
+  },
+  answers: {
+    200: {
+      description: "Blocks and windows, and an end frame.",
+      content: {
+        type: PACKED_TYPE,
+        shape: { schema: {}, check: (value) => value },
+      },
+    },
+    400: refusal(`${BAD_QUERY.description} Or start is after end.`),
+  },
+  async handle({ c, service, query, client: { project } }) {
+    const { instance_id, start, step, metrics, top } = query;
+    const { databases, memory: { blocks }, retention_days, metrics: counters } = service;
+    const now_ns = service.now_ns();
+    const span = { from_ns: start, to_ns: query.end ?? wholeSecond(now_ns) };
+    if (start > span.to_ns) {
+      const message = "must not be after end";
+      throw refuse(400, `Cannot read windows: start ${message}`, [{ parameter: "start", message }]);
+    }
+    async function* read() {
+      // The client's lease ends when the answer begins.
+      using db = await databases.lease(project);
+      const reader = new StorageReader({ db, project, blocks, now_ns, retention_days });
+      try {
+        yield* step === undefined
+          ? reader.windows(instance_id, span, { metrics, top })
+          : stepsOfEach(reader, instance_id, { ...span, step_ns: step, metrics, top });
+      } finally {
+        counters.rows += db.rows;
+      }
+    }
+    return await respondStream(c, streamWindows(packed(read())), PACKED_TYPE);
+  },
+});
+
+async function* stepsOfEach(
+  reader: StorageReader,
+  ids: readonly string[],
+  { metrics, top, ...span }: Interval & { step_ns: bigint } & Selection,
+) {
+  for (const id of ids) yield* reader.storedSteps(id, span, { metrics, top });
+}
+
+/** The windows as frames, each with what is known of it beside the measurements. */
+async function* packed(windows: AsyncIterable<StoredWindow>): AsyncGenerator<PackedWindow> {
+  let newest: { id: bigint; packer: WindowPacker } | undefined;
+  for await (const { stored, window, ...members } of windows) {
+    if (newest?.id !== stored.id) {
+      newest = { id: stored.id, packer: new WindowPacker(headOf(stored)) };
+    }
+    const final = window.to_ns === stored.final_ns;
+    yield await newest.packer.pack(window, { final, members: { ...members } });
+  }
+}
+
+function headOf(instance: StoredInstance): InstanceHead {
+  return { ...instance, tags: instance.uploaded_tags };
+}

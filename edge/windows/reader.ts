@@ -1,0 +1,160 @@
+/** The reader of a project: its instances and their windows, from the tables. */
+
+import type {
+  InstancePage,
+  InstanceSelection,
+  InstanceWindow,
+  Interval,
+  Selection,
+  SignalsReader,
+  Window,
+} from "@service/core";
+import { damageWarningOf } from "@service/core/gaps";
+import { refuse } from "@service/core/problem";
+import { metricMatcher, selectIn } from "@service/core/selection";
+import type { Database } from "../database/database.ts";
+import type { Blocks } from "./blocks.ts";
+import { findInstance, findInstances, listed, type StoredInstance } from "./instance.ts";
+import { readSpans, type SpanRead, type SpanToRead } from "./read.ts";
+import { retainedFrom } from "./retention.ts";
+import { selectInstances } from "./selection.ts";
+import { spanOf } from "./span.ts";
+
+/** The tables of one project, and what decides how far they reach. */
+export interface ReaderOptions {
+  db: Database;
+  project: { id: bigint; name: string };
+  /** The blocks in memory. */
+  blocks: Blocks;
+  now_ns: bigint;
+  retention_days: number;
+}
+
+/** What was measured of one instance, and the instance as it is stored. */
+export interface StoredWindow extends InstanceWindow {
+  stored: StoredInstance;
+}
+
+/** Instances that are looked up in one round trip. */
+const IDS_AT_ONCE = 100;
+
+/** Most steps of one read. */
+export const MAX_STEPS = 10_000;
+
+/** Reads the windows of a project; what is older than the retention is left out. */
+export class StorageReader implements SignalsReader {
+  readonly #options: ReaderOptions;
+
+  /** Of the tables of a project, as of one instant. */
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  async instances(
+    { tags }: InstanceSelection,
+    { from_ns, to_ns }: Interval,
+    { limit, after }: InstancePage,
+  ) {
+    const { db, project } = this.#options;
+    const last = after === undefined ? undefined : await findInstance(db, project, after);
+    if (last === null) throw new RangeError(`Cannot continue a list: ${after} is not known`);
+    const { instances } = await selectInstances(db, {
+      project,
+      start_ns: from_ns,
+      end_ns: to_ns,
+      tags,
+      limit,
+      cursor: last,
+    });
+    return instances.map(listed);
+  }
+
+  async *windows(
+    ids: readonly string[],
+    span: Interval,
+    selection: Selection,
+  ): AsyncGenerator<StoredWindow> {
+    const { db, project } = this.#options;
+    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+      const asked = ids.slice(at, at + IDS_AT_ONCE);
+      const found = await findInstances(db, project, asked);
+      const spans = asked.flatMap((id) => found.get(id) ?? [])
+        .map((instance) => this.#spanOf(instance, span));
+      for await (const read of readSpans(db, spans, this.#reading(selection))) {
+        yield storedWindow(read, selection);
+      }
+    }
+  }
+
+  async *steps(
+    id: string,
+    span: Interval,
+    step_ns: bigint,
+    selection: Selection,
+  ): AsyncGenerator<Window> {
+    for await (const { window } of this.storedSteps(id, { ...span, step_ns }, selection)) {
+      yield window;
+    }
+  }
+
+  /** The steps of {@linkcode steps}, each with its gaps; its `payload_ns` is the end of the step. */
+  async *storedSteps(
+    id: string,
+    { step_ns, ...span }: Interval & { step_ns: bigint },
+    selection: Selection,
+  ): AsyncGenerator<StoredWindow> {
+    const { db, project } = this.#options;
+    const instance = await findInstance(db, project, id);
+    if (!instance) return;
+    const spans = stepsOf(this.#spanOf(instance, span), step_ns);
+    for await (const read of readSpans(db, spans, this.#reading(selection))) {
+      if (!read.isEmpty) yield storedWindow(read, selection);
+    }
+  }
+
+  #reading({ metrics }: Selection) {
+    const { project, blocks } = this.#options;
+    return { project: project.id, blocks, wanted: metricMatcher(metrics) };
+  }
+
+  #spanOf(instance: StoredInstance, { from_ns, to_ns }: Interval): SpanToRead {
+    const { now_ns, retention_days } = this.#options;
+    const retained_ns = retainedFrom(now_ns, retention_days);
+    const start_ns = from_ns > retained_ns ? from_ns : retained_ns;
+    const end_ns = to_ns > start_ns ? to_ns : start_ns;
+    return { instance, span: spanOf(instance, { start_ns, end_ns, now_ns }) };
+  }
+}
+
+/**
+ * The steps of a span in which the instance ran.
+ *
+ * @throws {Refusal} 400 if there are too many.
+ */
+function stepsOf({ instance, span }: SpanToRead, step_ns: bigint): SpanToRead[] {
+  const { payload_ns } = span;
+  const end_ns = payload_ns < instance.last_seen_ns ? payload_ns : instance.last_seen_ns;
+  let start_ns = span.start_ns > instance.start_ns ? span.start_ns : instance.start_ns;
+  if ((end_ns - start_ns) / step_ns > MAX_STEPS) {
+    const message = `must give at most ${MAX_STEPS} steps in the span`;
+    throw refuse(400, `Cannot read steps: step ${message}`, [{ parameter: "step", message }]);
+  }
+  const steps: SpanToRead[] = [];
+  while (start_ns < end_ns) {
+    const next_ns = (start_ns / step_ns + 1n) * step_ns;
+    const to_ns = next_ns < payload_ns ? next_ns : payload_ns;
+    steps.push({ instance, span: { start_ns, payload_ns: to_ns } });
+    start_ns = to_ns;
+  }
+  return steps;
+}
+
+function storedWindow(
+  { instance, span, window, gaps, damaged }: SpanRead,
+  selection: Selection,
+): StoredWindow {
+  selectIn(window, selection);
+  const { payload_ns } = span;
+  if (damaged.length > 0) window.errors.push(damageWarningOf(damaged, payload_ns));
+  return { instance: listed(instance), window, payload_ns, gaps, stored: instance };
+}
