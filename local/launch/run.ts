@@ -92,11 +92,14 @@ function setWords(environment: Record<string, string>): string[] {
   return Object.entries(environment).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
 }
 
+/** Deno's own limit is 16 MiB: in a process that works once a second that is memory and saves no time. */
+const YOUNG_GENERATION = "--v8-flags=--max-semi-space-size=2";
+
 /** The supervisor's words for the watcher. A package from a registry needs no configuration here. */
 function watchWords(plan: Plan): string[] {
   const module = import.meta.resolve("../watcher.ts");
   const isolated = module.startsWith("file:") ? [] : ["--no-config"];
-  const flags = ["-A", "--quiet", "--no-lock", ...isolated];
+  const flags = ["-A", "--quiet", "--no-lock", YOUNG_GENERATION, ...isolated];
   const words = [Deno.execPath(), "run", ...flags, module, writePlan(plan)];
   return ["--watch", String(words.length), ...words];
 }
