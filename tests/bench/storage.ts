@@ -5,18 +5,14 @@ import type { Window } from "@service/core";
 import { SECOND_NS, secondsFromNs } from "@service/core/time";
 import { startServer } from "../../edge/testing/each_storage.ts";
 import { startService, type TestService } from "../../edge/testing/api.ts";
-import { rollUpClosed } from "../../edge/windows/rollup.ts";
-import { storeWindow } from "../../edge/windows/write.ts";
 import { ANY_LEVEL, TILING } from "../../edge/windows/tiling.ts";
 import { statement } from "../../edge/database/database.ts";
 import type { Row } from "./row.ts";
+import { fillStorage } from "./storage_fill.ts";
 import { dayWindow, samplesOf, START_TS, WINDOW_S } from "./storage_data.ts";
 
 /** Windows of a day. */
 const DAY_WINDOWS = 86_400 / WINDOW_S;
-
-/** Windows stored in parallel. */
-const PARALLEL = 32;
 
 const READS = 15;
 const SPANS: Record<string, number> = {
@@ -43,7 +39,7 @@ async function benchOn(url: string, where: string, dayLimit_ms: number): Promise
   const name = "aaaaaaaaaaaa";
   let samples = 0;
   const start = performance.now();
-  await fill(service, name, DAY_WINDOWS, (at) => {
+  await fillStorage(service, name, DAY_WINDOWS, (at) => {
     const window = dayWindow(at);
     samples += samplesOf(window);
     return window;
@@ -73,7 +69,7 @@ async function benchLong(service: TestService): Promise<Row[]> {
   const name = "bbbbbbbbbbbb";
   const [coarse, fine] = [30 * 144, 720];
   let end_ns = 0n;
-  await fill(service, name, coarse + fine, (at) => {
+  await fillStorage(service, name, coarse + fine, (at) => {
     const window = dayWindow(at, 5);
     const seconds = at < coarse ? at * 600 : coarse * 600 + (at - coarse) * WINDOW_S;
     const from_ns = BigInt(START_TS + seconds) * SECOND_NS;
@@ -143,51 +139,6 @@ async function instanceOf(db: TestService["db"], name: string): Promise<bigint> 
     args: [name],
   });
   return row!.id as bigint;
-}
-
-/** Stores windows as the ingest endpoint does, without HTTP. */
-async function fill(
-  { db, service }: TestService,
-  instance_id: string,
-  windows: number,
-  windowAt: (at: number) => Window,
-): Promise<void> {
-  const { rows: [key] } = await db.query("SELECT name, project FROM keys");
-  const project = key!.project as bigint;
-  const { packers, blocks } = service.memory;
-  const instance = {
-    instance_id,
-    profiler_version: "0.0.0",
-    start_ns: BigInt(START_TS) * SECOND_NS,
-    tags: {},
-    attributes: {},
-  };
-  const store = async (window: Window) => {
-    const { from_ns, to_ns } = window;
-    const { frame, known } = await packers.pack(db, project, { ...instance, final: false, window });
-    const outcome = await storeWindow(db, {
-      project,
-      key: key!.name as string,
-      known,
-      from_ns,
-      to_ns,
-      final: false,
-      body: frame.bytes,
-      digest: new Uint8Array(16),
-      entries: [],
-      received_ns: to_ns,
-    });
-    if ("conflict" in outcome) throw new Error(outcome.message);
-    return { blocks, project, instance: outcome.instance, rolled: [], from_ns, to_ns };
-  };
-  await store(windowAt(0));
-  for (let at = 1; at < windows; at += PARALLEL) {
-    const group = Array.from(
-      { length: Math.min(PARALLEL, windows - at) },
-      (_, i) => windowAt(at + i),
-    );
-    for (const stored of await Promise.all(group.map(store))) await rollUpClosed(db, stored);
-  }
 }
 
 /** Bytes of the database pages in use. */
