@@ -67,12 +67,13 @@ export function binQuantile(bins: Bins, q: number): number | null {
   if (!(q >= 0 && q <= 1)) {
     throw new RangeError(`Cannot take a quantile: q must be in [0, 1]: got ${q}`);
   }
-  const sorted = [...bins].filter(([, times]) => times > 0).sort(([a], [b]) => a - b);
-  const total = sorted.reduce((sum, [, times]) => sum + times, 0);
+  const indexes = Int32Array.from(bins.keys()).sort();
+  let total = 0;
+  for (const times of bins.values()) total += times;
   const rank = Math.max(1, Math.ceil(q * total));
   let cumulative = 0;
-  for (const [index, times] of sorted) {
-    cumulative += times;
+  for (const index of indexes) {
+    cumulative += bins.get(index)!;
     if (cumulative >= rank) return binValue(index);
   }
   return null;

@@ -64,7 +64,7 @@ export const signals: Route = route({
     const read = isKept
       ? await readSpan(db, { instance, span }, {
         project: project.id,
-        blocks: service.memory.blocks,
+        ...service.memory,
         withOlderEntries: true,
       })
       : null;

@@ -3,6 +3,7 @@
 import { Blocks } from "./blocks.ts";
 import { OpenMinutes } from "./open_minutes.ts";
 import { Packers } from "./packers.ts";
+import { Runs } from "./runs.ts";
 
 /** The memory of instances; all of it can be restored from their database. */
 export interface Memory {
@@ -12,10 +13,12 @@ export interface Memory {
   packers: Packers;
   /** Merged windows of minutes that are not over. */
   minutes: OpenMinutes;
+  /** Merges of stored windows that were read. */
+  runs: Runs;
 }
 
 /** An empty memory; `onDamage` is called for each stored row that cannot be read. */
 export function createMemory(onDamage?: (error: Error) => void): Memory {
   const blocks = new Blocks(onDamage);
-  return { blocks, packers: new Packers(blocks), minutes: new OpenMinutes() };
+  return { blocks, packers: new Packers(blocks), minutes: new OpenMinutes(), runs: new Runs() };
 }

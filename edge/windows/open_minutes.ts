@@ -46,7 +46,10 @@ export interface ClosingWindow {
  * ones, and is made from the stored ones otherwise.
  */
 export class OpenMinutes {
-  readonly #open = new Lru<string, OpenMinute>({ max: MAX_WEIGHT, weigh: weightOf });
+  readonly #open = new Lru<string, OpenMinute>({
+    max: MAX_WEIGHT,
+    weigh: ({ merged }) => weightOf(merged),
+  });
   readonly #writer = new WindowWriter();
 
   /** The minutes that end with a window, which is about to be stored and belongs to this from now on. */
@@ -109,9 +112,10 @@ const INSERT_MINUTE = `INSERT INTO windows
     ))
   ON CONFLICT DO NOTHING`;
 
-function weightOf({ merged }: OpenMinute): number {
-  let weight = merged.series.size;
-  for (const series of merged.series.values()) {
+/** The number of series and frames of a window. */
+export function weightOf({ series: all }: Window): number {
+  let weight = all.size;
+  for (const series of all.values()) {
     if (series.type === "profile") weight += series.frames.size;
   }
   return weight;

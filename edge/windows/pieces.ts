@@ -1,17 +1,16 @@
-/** The pieces that a read or a roll-up merges: the query for them, and the merge. */
+/** The pieces that a read or a roll-up merges: the query for them, and their merge. */
 
-import { absorbOwned, decode, emptyWindow, encode, type Window } from "@service/core";
-import { gapsIn, type Interval, joinInterval } from "@service/core/gaps";
-import { type Block, DamagedError, readWindow } from "@service/core/packed";
+import { encode } from "@service/core";
+import { gapsIn, type Interval } from "@service/core/gaps";
 import { yieldToEventLoop } from "@service/core/yield";
 import type { Row } from "../database/database.ts";
-import { isDamage } from "./damage.ts";
-import { storedFrame } from "./stored_frame.ts";
+import { hashOf, Merge, type MergeOptions } from "./merge.ts";
+import type { Runs } from "./runs.ts";
 import { TILING } from "./tiling.ts";
 
 /** The pieces of a tiling in order, each with the hash of its block. */
 export const PIECES = `/* read the pieces */ ${TILING}
-  SELECT w.level || ':' || w.id AS id, w.from_ns, w.to_ns, w.holes, w.body, w.block, b.hash
+  SELECT w.level || ':' || w.id AS id, w.level, w.from_ns, w.to_ns, w.holes, w.body, w.block, b.hash
   FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN blocks b ON b.id = w.block
   ORDER BY w.end_ns LIMIT :limit`;
 
@@ -21,31 +20,8 @@ export const PIECES_NAMED = `${TILING}
     SELECT level || ':' || id AS name FROM tile WHERE id IS NOT NULL ORDER BY at_ns
   )`;
 
-/** Several pieces as one. */
-export interface Merged {
-  window: Window;
-  /** The block of the last piece that could be read. */
-  block: Block | undefined;
-  /** The spans of the windows that could be read; those that touch are one. */
-  intervals: Interval[];
-  /** The spans of those that are damaged, or whose block is. */
-  damaged: Interval[];
-  /** The spans of both; those that touch are one. */
-  stored: Interval[];
-}
-
 /** Pieces that are merged before other work may run. */
 const PIECES_AT_ONCE = 16;
-
-/** What pieces are merged with. */
-export interface MergeOptions {
-  /** Their blocks, by hash; a damaged one is missing. */
-  blocks: ReadonlyMap<string, Block>;
-  /** Whether series of this name are read; all when absent. */
-  wanted?: (name: string) => boolean;
-  /** Called for each damaged piece. */
-  onDamage: (error: Error) => void;
-}
 
 /** The row ids of the blocks of pieces, which are rows of {@linkcode PIECES}, by their hashes. */
 export function blockRows(rows: readonly Row[]): Map<string, bigint> {
@@ -55,70 +31,44 @@ export function blockRows(rows: readonly Row[]): Map<string, bigint> {
   }));
 }
 
-/** The merge of the pieces, which are rows of {@linkcode PIECES}; without any it is at `start_ns`. */
+/** The merge of pieces, which are rows of {@linkcode PIECES}; of runs that are in memory if given. */
 export async function mergePieces(
   rows: readonly Row[],
-  { start_ns, onDamage, ...options }: MergeOptions & { start_ns: bigint },
-): Promise<Merged> {
-  const merged: Pick<Merged, "intervals" | "damaged" | "stored"> = {
-    intervals: [],
-    damaged: [],
-    stored: [],
-  };
-  let window: Window | undefined;
-  let block: Block | undefined;
-  for (const [i, row] of rows.entries()) {
-    if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await yieldToEventLoop();
-    const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
-    try {
-      const piece = pieceOf(row, options);
-      window ??= emptyWindow(span.from_ns);
-      absorbOwned(window, piece.window);
-      block = piece.block;
-      for (const interval of intervalsOf(span, row.holes as string | null)) {
-        joinInterval(merged.intervals, interval);
-        joinInterval(merged.stored, interval);
-      }
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      onDamage(new Error(`Cannot read row ${row.id} of windows: ${error.message}`));
-      merged.damaged.push(span);
-      joinInterval(merged.stored, span);
+  { runs, ...options }: MergeOptions & { runs?: Runs },
+): Promise<Merge> {
+  const merge = new Merge();
+  let added = 0;
+  for (const run of runsOf(rows)) {
+    if (added >= PIECES_AT_ONCE) {
+      await yieldToEventLoop();
+      added = 0;
+    }
+    if (runs) {
+      const found = runs.merge(run, options);
+      merge.append(found.merge);
+      added += found.added;
+    } else {
+      for (const row of run) merge.add(row, options);
+      added += run.length;
     }
   }
-  return { window: window ?? emptyWindow(start_ns), block, ...merged };
+  return merge;
+}
+
+/** Consecutive pieces of one level, not too many. */
+function runsOf(rows: readonly Row[]): Row[][] {
+  const runs: Row[][] = [];
+  for (const row of rows) {
+    const run = runs.at(-1);
+    if (run && run.length < PIECES_AT_ONCE && run[0]!.level === row.level) run.push(row);
+    else runs.push([row]);
+  }
+  return runs;
 }
 
 /** The holes of a merge as they are stored: `null` for none. */
-export function encodeHoles(intervals: Interval[]): string | null {
+export function encodeHoles(intervals: readonly Interval[]): string | null {
   const span = { from_ns: intervals[0]!.from_ns, to_ns: intervals.at(-1)!.to_ns };
   const holes = gapsIn(intervals, span);
   return holes.length > 0 ? encode(holes) : null;
-}
-
-/**
- * The window of a row, and its block.
- *
- * @throws {DamagedError} If the row has another window than the one that was stored, or none.
- */
-function pieceOf(
-  row: Row,
-  { blocks, wanted }: Pick<MergeOptions, "blocks" | "wanted">,
-): { window: Window; block: Block } {
-  const hash = hashOf(row);
-  const block = blocks.get(hash ?? "");
-  if (!block) throw new DamagedError("its block is missing");
-  const read = readWindow(storedFrame(row.body as ArrayBuffer), { table: block.table, wanted });
-  if (read.block !== hash || read.from_ns !== row.from_ns || read.to_ns !== row.to_ns) {
-    throw new DamagedError("it must be the window that the row names");
-  }
-  return { window: read.window, block };
-}
-
-function hashOf({ hash }: Row): string | undefined {
-  return hash === null ? undefined : new Uint8Array(hash as ArrayBuffer).toHex();
-}
-
-function intervalsOf(span: Interval, holes: string | null): Interval[] {
-  return holes === null ? [span] : gapsIn(decode(holes) as Interval[], span);
 }

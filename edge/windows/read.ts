@@ -1,13 +1,14 @@
 /** Reads: the merge of the windows of an instance in a span, for one span or many. */
 
-import type { ErrorEntry, Window } from "@service/core";
+import { emptyWindow, type ErrorEntry, type Window } from "@service/core";
 import { damageWarningOf, gapsIn, type Interval, warningOf } from "@service/core/gaps";
 import { secondsFromNs } from "@service/core/time";
 import { type Database, type Result, type Statement, statement } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { absorbStored, readingNewest } from "./entries.ts";
 import type { StoredInstance } from "./instance.ts";
-import { blockRows, type MergeOptions, mergePieces, PIECES } from "./pieces.ts";
+import { blockRows, mergePieces, PIECES } from "./pieces.ts";
+import type { Runs } from "./runs.ts";
 import type { Span } from "./span.ts";
 import { ANY_LEVEL, TILING } from "./tiling.ts";
 
@@ -41,6 +42,8 @@ export interface ReadOptions {
   blocks: Blocks;
   /** Whether series of this name are read; all when absent. */
   wanted?: (name: string) => boolean;
+  /** Merges in memory, if they are to be used. */
+  runs?: Runs;
   /** Entries of windows before the span are read too. */
   withOlderEntries?: boolean;
 }
@@ -66,8 +69,9 @@ export async function* readSpans(
     const bytes = results.reduce((sum, result) => sum + bytesOf(result), 0);
     size = Math.max(1, Math.min(MAX_CHUNK, Math.floor(chunk.length * CHUNK_BYTES / (bytes + 1))));
     const each = statements.map(({ length }) => results.splice(0, length));
-    const { project, blocks, wanted } = options;
+    const { project, blocks, wanted, runs } = options;
     const merging = {
+      runs,
       blocks: await blocks.load(db, project, blockRows(each.flatMap(([pieces]) => pieces!.rows))),
       wanted,
       onDamage: blocks.onDamage,
@@ -119,10 +123,10 @@ function reading(
 async function spanRead(
   { instance, span }: SpanToRead,
   [pieces, around, ...entries]: Result[],
-  merging: MergeOptions,
+  merging: Parameters<typeof mergePieces>[1],
 ): Promise<SpanRead> {
-  const { start_ns } = span;
-  const { window, ...merged } = await mergePieces(pieces!.rows, { ...merging, start_ns });
+  const merged = await mergePieces(pieces!.rows, merging);
+  const window = merged.window ?? emptyWindow(span.start_ns);
   absorbStored(window, entries);
   const { next_ns, ...tiled } = around!.rows[0]! as unknown as Around;
   const after_ns = next_ns ?? merged.stored.at(-1)?.to_ns ?? 0n;

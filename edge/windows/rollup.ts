@@ -35,12 +35,11 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   const { rows } = await db.query(statement(PIECES, args));
   if (rows.length === 0 || rows.length > max_pieces) return false;
   const { window, block, intervals, damaged } = await mergePieces(rows, {
-    start_ns,
     blocks: await blocks.load(db, project, blockRows(rows)),
     onDamage: blocks.onDamage,
   });
   // Without a damaged piece it would be wrong, and hide that the piece is damaged.
-  if (!block || damaged.length > 0) return false;
+  if (!window || !block || damaged.length > 0) return false;
   const { from_ns } = intervals[0]!;
   const { frame } = new WindowWriter().write({ window: { ...window, from_ns }, block });
   const results = await db.write([

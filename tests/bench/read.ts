@@ -67,6 +67,7 @@ async function stepsOf(
   const args = { instance: instance.id, start_ns, end_ns: END_NS, below: ANY_LEVEL, limit: -1 };
   const { blocks } = service.memory;
   const reading = { project: project.id, blocks, withOlderEntries: true };
+  const again = { ...reading, ...service.memory };
   const span = { instance, span: { start_ns, payload_ns: END_NS } };
   const { rows } = await db.query(statement(PIECES, args));
   const loaded = await blocks.load(db, project.id, blockRows(rows));
@@ -91,6 +92,7 @@ async function stepsOf(
       for (const next of read()) absorbOwned(window, next);
     }),
     "SQL to merged window": await cpuMs(() => readSpan(db, span, reading)),
+    "SQL to merged window, again": await cpuMs(() => readSpan(db, span, again)),
     "snapshot": await cpuMs(() => snapshot(merged.window, { context: instance.tags })),
     "JSON": await cpuMs(() => encode(payload)),
     "gzip, if asked": await cpuMs(() => gzipSync(text)),

@@ -1,7 +1,6 @@
 /** Benchmark of the hosted storage: bytes per sample, and rows and time of reads. */
 
 import process from "node:process";
-import type { Window } from "@service/core";
 import { SECOND_NS, secondsFromNs } from "@service/core/time";
 import { startServer } from "../../edge/testing/each_storage.ts";
 import { startService, type TestService } from "../../edge/testing/api.ts";
