@@ -8,6 +8,7 @@ import {
   tsFromNs,
   type Window,
 } from "@service/core";
+import type { Interval } from "@service/core/gaps";
 import { MAX_FRAMES, MAX_RESOURCES, MAX_SERIES, OTHER_FRAME } from "@service/core/limits";
 import { addSums } from "@service/core/sum";
 import { SECOND_NS } from "@service/core/time";
@@ -18,6 +19,9 @@ import { SECOND_NS } from "@service/core/time";
  */
 const SILENT_NS = 15n * SECOND_NS;
 
+/** Windows are cut where a whole second is a multiple of this. */
+const CUT_NS = 10n * SECOND_NS;
+
 /** Series that are evicted at once, so that it is rare. */
 const EVICTED_AT_ONCE = 1_000;
 
@@ -26,6 +30,11 @@ const EVICTED = { name: "profiler_evicted_series_total", type: "counter", tags: 
 
 /** The accumulator's own series, for which there is always room. */
 const OWN = [DROPPED, EVICTED];
+
+/** Whether a window is the last of those between two cuts. */
+export function endsCut({ from_ns, to_ns }: Interval): boolean {
+  return to_ns / CUT_NS > from_ns / CUT_NS;
+}
 
 /** The two windows that every tick is merged into. */
 export class Accumulator {

@@ -9,11 +9,12 @@ import { type PackedWindow, readWindow, type WindowPacker } from "@service/core/
 import { metricMatcher, type Selection } from "@service/core/selection";
 import { SECOND_NS } from "@service/core/time";
 import { yieldToEventLoop } from "@service/core/yield";
+import { endsCut } from "./accumulator.ts";
 import type { SpanReading, WindowSource } from "../serve/windows.ts";
 
 /** Limits of a history. */
 export interface HistoryLimits {
-  /** Age of the oldest window. */
+  /** Least age at which windows are removed, all those up to a cut at once. */
   seconds: number;
   /** Bytes of all windows, and of the blocks that they name. */
   bytes: number;
@@ -26,12 +27,18 @@ const LIMITS: HistoryLimits = { seconds: 600, bytes: 16 * 2 ** 20, windows: 2_00
 /** Windows that are merged before other work may run. */
 const WINDOWS_AT_ONCE = 16;
 
+/** What it costs to merge two windows between which there was a cut. */
+const ACROSS_CUTS = 1_000;
+
 /** A window, packed, and its span. */
-interface KeptWindow extends PackedWindow, Interval {}
+interface KeptWindow extends PackedWindow, Interval {
+  endsCut: boolean;
+}
 
 /**
  * Windows of one instance, the oldest first. At a limit the two adjacent ones are merged that span the
- * least time in proportion to their age: resolution is lost where it matters least, counts never.
+ * least time in proportion to their age: resolution is lost where it matters least, counts never. The
+ * first window starts at a cut, where what is kept of cuts elsewhere joins it.
  */
 export class History implements WindowSource {
   readonly #packer: WindowPacker;
@@ -55,10 +62,10 @@ export class History implements WindowSource {
   /** Adds the newest window; calls must not overlap. */
   async add(window: Window): Promise<void> {
     this.#start_ns ??= window.from_ns;
-    this.#windows.push(await this.#pack(window));
+    this.#windows.push(await this.#pack(window, endsCut(window)));
     const oldest_ns = window.to_ns - BigInt(this.#limits.seconds) * SECOND_NS;
-    const kept = this.#windows.findIndex(({ to_ns }) => to_ns > oldest_ns);
-    this.#windows.splice(0, kept);
+    const last = this.#windows.findLastIndex((one) => one.endsCut && one.to_ns <= oldest_ns);
+    this.#windows.splice(0, last + 1);
     while (this.#windows.length > 1 && this.#isFull()) {
       await this.#mergeTwo();
       await yieldToEventLoop();
@@ -93,24 +100,25 @@ export class History implements WindowSource {
     const [first, second] = this.#windows.slice(at, at + 2);
     const window = unpack(first!);
     absorb(window, unpack(second!));
-    this.#windows.splice(at, 2, await this.#pack(window));
+    this.#windows.splice(at, 2, await this.#pack(window, second!.endsCut));
   }
 
-  async #pack(window: Window): Promise<KeptWindow> {
+  async #pack(window: Window, endsCut: boolean): Promise<KeptWindow> {
     const { from_ns, to_ns } = window;
-    return { ...await this.#packer.pack(window), from_ns, to_ns };
+    return { ...await this.#packer.pack(window), from_ns, to_ns, endsCut };
   }
 }
 
 /** Index of the first of two adjacent windows that span the least time in proportion to their age. */
-function leastExact(windows: readonly Interval[]): number {
+function leastExact(windows: readonly KeptWindow[]): number {
   const newest_ns = windows.at(-1)!.to_ns;
   let least = Infinity;
   let found = 0;
   for (let i = 0; i < windows.length - 1; i++) {
-    const { from_ns, to_ns } = windows[i]!;
+    const { from_ns, to_ns, endsCut } = windows[i]!;
     const share = Number(windows[i + 1]!.to_ns - from_ns) / Number(newest_ns - to_ns);
-    if (share < least) [least, found] = [share, i];
+    const cost = endsCut ? share * ACROSS_CUTS : share;
+    if (cost < least) [least, found] = [cost, i];
   }
   return found;
 }

@@ -4,7 +4,7 @@ import type { Window } from "@service/core";
 import { SECOND_NS } from "@service/core/time";
 import { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
-import { Accumulator } from "./accumulator.ts";
+import { Accumulator, endsCut } from "./accumulator.ts";
 import type { History } from "./history.ts";
 
 /** The sources to sample, and the start of the run. */
@@ -17,9 +17,6 @@ export interface SamplerOptions {
   /** Writes a message to the user. */
   log: (message: string) => void;
 }
-
-/** Windows are cut for upload where a whole second is a multiple of this. */
-const UPLOAD_SECONDS = 10n;
 
 /** Time that the windows of an instance cover: what a rate or a share is divided by. */
 const COVERED = "profiler_covered_nanoseconds";
@@ -92,14 +89,14 @@ export class Sampler {
 
   /**
    * Measures up to the whole second just passed; a late tick stands for those that it missed. Answers
-   * whether a window is due for upload.
+   * whether a cut is due.
    */
   async tick(): Promise<boolean> {
     const last_ns = this.#ticked_ns;
     const to_ns = this.#now_ns() / SECOND_NS * SECOND_NS;
     if (to_ns <= last_ns) return false;
     await this.sample(to_ns, Math.max(0, Number((to_ns - last_ns) / SECOND_NS) - 1));
-    return to_ns / SECOND_NS / UPLOAD_SECONDS > last_ns / SECOND_NS / UPLOAD_SECONDS;
+    return endsCut({ from_ns: last_ns, to_ns });
   }
 
   /** Whether {@linkcode Sampler.refresh} would measure anything. */
