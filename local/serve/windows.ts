@@ -12,7 +12,7 @@ export type SpanReading = Omit<InstanceWindow, "instance">;
 /** A source of the windows of the run. */
 export interface WindowSource {
   /** The merge of the windows that end in the span. */
-  read(span: Interval, selection: Selection): Promise<SpanReading>;
+  read(span: Interval, selection?: Selection): Promise<SpanReading>;
 }
 
 /** The span that a query names; nothing is everything since the instance start. */

@@ -6,8 +6,10 @@ import { SECOND_NS } from "@service/core/time";
 import { createEndpoint } from "../serve/endpoint.ts";
 import { localSignals } from "../serve/signals.ts";
 import type { Listener } from "../serve/listener.ts";
+import type { WindowSource } from "../serve/windows.ts";
 import type { Uploader } from "../upload/spools.ts";
 import { History } from "./history.ts";
+import { joinWindows } from "./joined_windows.ts";
 import { createRefresh } from "./refresh.ts";
 import { Sampler, type SamplerOptions } from "./sampler.ts";
 import { Ticker } from "./ticker.ts";
@@ -19,6 +21,8 @@ export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
   context: Tags;
   attributes: Tags;
   listener: Listener;
+  /** The windows of the run that are too old for the history; absent where none are kept. */
+  olderWindows?: WindowSource;
   /** Starts the upload; absent without a key. */
   upload?: (warn: (message: string) => void) => Promise<Uploader>;
 }
@@ -34,7 +38,7 @@ const PATIENCE_MS = 3_000;
 
 /** A watcher that samples, serves and uploads until it is finished. */
 export function startWatcher(options: WatcherOptions): Watcher {
-  const { start_ns, now_ns, version, context, attributes, listener } = options;
+  const { start_ns, now_ns, version, context, attributes, listener, olderWindows } = options;
   const instance: InstanceHead = {
     instance_id: context["instance.id"] ?? "",
     profiler_version: version,
@@ -64,7 +68,8 @@ export function startWatcher(options: WatcherOptions): Watcher {
     },
     failed: (error) => warn(`a tick failed: ${error}`),
   });
-  const served = { total: sampler.total, windows: history, context, version, now_ns };
+  const windows = olderWindows ? joinWindows(history, olderWindows) : history;
+  const served = { total: sampler.total, windows, context, version, now_ns };
   const ready = ticker.start(() => sampler.sample(start_ns + 1n));
   const refresh = createRefresh({ sampler, ticker });
   listener.serve(createEndpoint({ ...served, host: listener.host, ready, refresh }), warn);
