@@ -45,5 +45,5 @@ export const MAX_UPLOAD_BYTES: number = 8 * 2 ** 20;
 /** Bytes of an upload after decompression. */
 export const MAX_INFLATED_BYTES: number = 16 * 2 ** 20;
 
-/** Objects, arrays and members of an upload in JSON: bounds the memory that reading one takes. */
+/** Objects, arrays and members of a JSON text in an upload: bounds the memory that reading one takes. */
 export const MAX_UPLOAD_PARTS: number = 2 ** 20;

@@ -6,16 +6,13 @@ import type { Instance, InstanceList, Metric, Problem, Signals } from "./payload
 import { integer, list, nanoseconds, object, oneOf, type Shape, text, variants } from "./schema.ts";
 import { kinds } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
-import { LAST_NS, tsFromNs } from "./time.ts";
-import { name, tags, upToTags } from "./value_schema.ts";
+import { epochSeconds, name, tags, upToTags } from "./value_schema.ts";
 import type { Resource } from "./window.ts";
 
 /** Tags that the service adds to those of an instance: its id, the project's and the key's name. */
 const ADDED_TAGS = 3;
 
 const instanceTags = upToTags(MAX_TAGS + ADDED_TAGS);
-
-const seconds = integer(0, tsFromNs(LAST_NS));
 
 /** One metric (2.2). */
 export const metric: Shape<Metric> = variants<Metric>("type", {
@@ -40,8 +37,8 @@ export const resource: Shape<Resource> = object<Resource>({
   kind: name,
   tags,
   attributes: tags,
-  first_seen_ts: seconds,
-  last_seen_ts: seconds,
+  first_seen_ts: epochSeconds,
+  last_seen_ts: epochSeconds,
 });
 
 const software = object<{ version: string }>({ version: text({ min: 1 }) });
@@ -64,8 +61,8 @@ export const instance: Shape<Instance> = object<Instance>({
   resource_id: name,
   tags: instanceTags,
   attributes: tags,
-  first_seen_ts: seconds,
-  last_seen_ts: seconds,
+  first_seen_ts: epochSeconds,
+  last_seen_ts: epochSeconds,
 });
 
 /** The list of instances. */

@@ -5,6 +5,7 @@ import { integer, list, mapped, number, quantityUpTo, type Shape, tagsOf, text }
 import { ShapeError } from "./schema_error.ts";
 import { exact, isSum, type Quantity, type Sum } from "./sum.ts";
 import type { Tags } from "./tags.ts";
+import { LAST_NS, tsFromNs } from "./time.ts";
 
 /** A metric's, frame's or kind's name. */
 export const name: Shape<string> = text({ min: 1, max: MAX_NAME_LENGTH });
@@ -22,6 +23,9 @@ export const value: Shape<Quantity> = quantityUpTo(MAX_MAGNITUDE);
 
 /** A number derived from measured values: a bound, an extreme, a mean, a quantile. */
 export const double: Shape<number> = number(-MAX_MAGNITUDE, MAX_MAGNITUDE);
+
+/** Whole epoch seconds, up to the last instant of epoch nanoseconds. */
+export const epochSeconds: Shape<number> = integer(0, tsFromNs(LAST_NS));
 
 /** A count of values or samples. */
 export const times: Shape<number> = integer(0);

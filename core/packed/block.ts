@@ -1,13 +1,14 @@
 /** The block: an instance and its identities, the same for many windows, named by its hash. */
 
 import { decode, encode } from "../json.ts";
+import { open } from "../open_schema.ts";
 import { nanoseconds, object, type Shape, text } from "../schema.ts";
 import type { Upload } from "../upload.ts";
 import { tags } from "../value_schema.ts";
 import { asDamaged, DamagedError } from "./error.ts";
 import { type Frame, frameOf } from "./frame.ts";
 import { IdentityTable } from "./identity_table.ts";
-import { type Identities, identitiesBody, readIdentities } from "./identities.ts";
+import { type Identities, identitiesBody, JSON_BOUNDS, readIdentities } from "./identities.ts";
 
 /** An instance: all of its uploads that is not a window. */
 export type InstanceHead = Omit<Upload, "window" | "final">;
@@ -47,7 +48,7 @@ export async function readBlock(frame: Frame): Promise<Block> {
   if (kind !== "block") {
     throw new DamagedError(`there must be a block: got a frame of kind ${kind}`);
   }
-  const body = asDamaged("block", () => decode(utf8.decode(payload))) as
+  const body = asDamaged("block", () => decode(utf8.decode(payload), JSON_BOUNDS)) as
     | { instance: unknown }
     | null;
   const instance = asDamaged("block", () => instanceHead.check(body?.instance));
@@ -64,10 +65,10 @@ async function hashOf(payload: Uint8Array<ArrayBuffer>): Promise<string> {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-const instanceHead: Shape<InstanceHead> = object<InstanceHead>({
+const instanceHead: Shape<InstanceHead> = open(object<InstanceHead>({
   instance_id: text({ pattern: "[0-9a-f]{12}" }),
   profiler_version: text({ min: 1, max: 100 }),
   start_ns: nanoseconds,
   tags,
   attributes: tags,
-});
+}));

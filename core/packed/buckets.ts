@@ -1,7 +1,7 @@
 /** Buckets in the packed format: their kind is part of a series' identity, their counts a column. */
 
 import { type Bins, isBinIndex } from "../bins.ts";
-import { MAX_BUCKETS } from "../limits.ts";
+import { MAX_BINS, MAX_BUCKETS } from "../limits.ts";
 import { list } from "../schema.ts";
 import { type Buckets, countInBuckets } from "../series/buckets.ts";
 import { double } from "../value_schema.ts";
@@ -94,7 +94,7 @@ export function readBuckets(
 
 function readBins(input: ColumnReader): Bins {
   const bins: Bins = new Map();
-  const indexes = new Array<number>(input.count());
+  const indexes = new Array<number>(input.count(MAX_BINS));
   let index = 0;
   for (let i = 0; i < indexes.length; i++) {
     const step = input.step();

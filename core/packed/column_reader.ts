@@ -74,7 +74,7 @@ export class ColumnReader {
   sum(): Sum {
     if (this.#peekKind() !== KIND.parts) return this.double() + 0;
     this.#nextKind();
-    const length = this.#atMost(MAX_PARTS);
+    const length = this.count(MAX_PARTS);
     const parts = Array.from({ length }, () => this.#nextDouble());
     if (!isSum(parts)) throw new DamagedError("the parts of a sum must be in canonical form");
     return parts;
@@ -147,14 +147,16 @@ export class ColumnReader {
     throw new DamagedError("an integer is cut, or too large");
   }
 
-  /** The number of the next items, each of at least one byte. */
-  count(): number {
-    return this.#atMost(this.#integersEnd - this.#integer);
+  /** The number of the next items. */
+  count(max: number): number {
+    const count = this.natural();
+    if (count <= max) return count;
+    throw new DamagedError(`there must be at most ${max} items: got ${count}`);
   }
 
   /** The next ascending numbers below `end`, at most `max`. */
   ascending(end: number, max: number): number[] {
-    const values = new Array<number>(this.#atMost(Math.min(end, max)));
+    const values = new Array<number>(this.count(Math.min(end, max)));
     let value = -1;
     for (let i = 0; i < values.length;) {
       const runEnd = i + this.natural();
@@ -173,12 +175,6 @@ export class ColumnReader {
   step(): number {
     const value = this.natural();
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
-  }
-
-  #atMost(max: number): number {
-    const count = this.natural();
-    if (count <= max) return count;
-    throw new DamagedError(`there must be at most ${max} items: got ${count}`);
   }
 
   #positive(): number {
@@ -227,7 +223,7 @@ export class ColumnReader {
 
   #big(): bigint {
     // Twice the number of digits, plus the sign.
-    const head = this.#atMost(2 * MAX_DIGITS + 1);
+    const head = this.count(2 * MAX_DIGITS + 1);
     let value = 0n;
     for (let i = 0n; i < head >> 1; i++) {
       const digit = this.natural();

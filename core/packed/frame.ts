@@ -50,14 +50,24 @@ export function frameOf(kind: FrameKind, payload: Uint8Array): Frame {
   return sealed(kind, bytes);
 }
 
-/** The frame of a payload that lies in `bytes` behind room for the header. */
+/**
+ * The frame of a payload that lies in `bytes` behind room for the header.
+ *
+ * @throws {RangeError} If it is too large for a frame.
+ */
 export function sealed(kind: FrameKind, bytes: Uint8Array<ArrayBuffer>): Frame {
   const payload = bytes.subarray(HEADER_BYTES);
+  const { length } = payload;
+  if (length > MAX_PAYLOAD_BYTES) {
+    throw new RangeError(
+      `Cannot pack: must have at most ${MAX_PAYLOAD_BYTES} bytes: got ${length}`,
+    );
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
   bytes.set(MAGIC);
   bytes[AT.format] = FORMAT;
   bytes[AT.kind] = KINDS.indexOf(kind) + 1;
-  view.setUint32(AT.length, payload.length, true);
+  view.setUint32(AT.length, length, true);
   view.setUint32(AT.payloadCrc, crc32(payload), true);
   view.setUint32(AT.headerCrc, crc32(bytes.subarray(0, AT.headerCrc)), true);
   return { kind, payload, bytes };

@@ -1,10 +1,12 @@
 /** Identities: the parts of series, frames and resources that stay the same from window to window. */
 
-import { decode } from "../json.ts";
-import { integer, object, oneOf, type Shape } from "../schema.ts";
+import { decode, type DecodeOptions } from "../json.ts";
+import { MAX_UPLOAD_PARTS, MAX_WINDOW_FRAMES } from "../limits.ts";
+import { open } from "../open_schema.ts";
+import { object, oneOf, type Shape } from "../schema.ts";
 import { kinds, type Series, seriesKey } from "../series/mod.ts";
 import { type Tags, tagsKey } from "../tags.ts";
-import { name, tags } from "../value_schema.ts";
+import { epochSeconds, name, tags } from "../value_schema.ts";
 import { type Resource, resourceKey } from "../window.ts";
 import {
   type BucketKind,
@@ -39,6 +41,9 @@ export interface Identities {
   /** Hosts, processes and devices. */
   readonly resources: ResourceIdentity[];
 }
+
+/** Bounds of each JSON text in packed bytes. */
+export const JSON_BOUNDS: DecodeOptions = { max_parts: MAX_UPLOAD_PARTS };
 
 /** Lists without identities. */
 export function noIdentities(): Identities {
@@ -110,17 +115,17 @@ export function readIdentities(body: unknown): Identities {
  * @throws {DamagedError} If it is not that of identities.
  */
 export function decodeIdentities(text: string): Identities {
-  return readIdentities(asDamaged("identities", () => decode(text)));
+  return readIdentities(asDamaged("identities", () => decode(text, JSON_BOUNDS)));
 }
 
 const metricType = oneOf(...Object.keys(kinds) as Series["type"][]);
 
-const resourceIdentity = object<ResourceIdentity>({
+const resourceIdentity = open(object<ResourceIdentity>({
   kind: name,
   tags,
   attributes: tags,
-  first_seen_ts: integer(0),
-});
+  first_seen_ts: epochSeconds,
+}));
 
 const identities: Shape<Identities> = {
   schema: {},
@@ -129,15 +134,16 @@ const identities: Shape<Identities> = {
     const { series, frames, resources } = body as Record<string, unknown>;
     return {
       series: listOf(series).map(readSeries),
-      frames: listOf(frames).map((frame) => name.check(frame)),
+      frames: listOf(frames, MAX_WINDOW_FRAMES).map((frame) => name.check(frame)),
       resources: listOf(resources).map((resource) => resourceIdentity.check(resource)),
     };
   },
 };
 
-function listOf(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value;
-  throw new DamagedError("series, frames and resources must be arrays");
+function listOf(value: unknown, max = Infinity): unknown[] {
+  if (!Array.isArray(value)) throw new DamagedError("identities must be in arrays");
+  if (value.length <= max) return value;
+  throw new DamagedError(`a list must have at most ${max} identities: got ${value.length}`);
 }
 
 function readSeries(row: unknown): SeriesIdentity {

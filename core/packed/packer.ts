@@ -52,7 +52,11 @@ export class WindowPacker {
     return this.#block;
   }
 
-  /** A window, packed; its identities may cause a new block. */
+  /**
+   * A window, packed; its identities may cause a new block.
+   *
+   * @throws {RangeError} If the window or its block is too large for a frame.
+   */
   async pack(window: Window, options: PackOptions = {}): Promise<PackedWindow> {
     const block = this.#block;
     if (block) {

@@ -1,6 +1,7 @@
 /** The packed window: its frame, written and read by a table of identities. FORMAT.md describes it. */
 
 import { type Entries, entriesOf, noEntries, uploadedEntries } from "../entries.ts";
+import { Ignored } from "../ignored.ts";
 import { decode, encode } from "../json.ts";
 import { MAX_RESOURCES, MAX_SERIES, MAX_WINDOW_FRAMES } from "../limits.ts";
 import type { Series } from "../series/mod.ts";
@@ -18,6 +19,7 @@ import {
   identitiesBody,
   identityCount,
   identityOf,
+  JSON_BOUNDS,
   noIdentities,
   resourceIdentityOf,
 } from "./identities.ts";
@@ -64,6 +66,8 @@ export interface WrittenWindow {
 const FIXED_BYTES = HASH_BYTES + 8 + 8 + 1;
 
 const FINAL = 1;
+
+const LAST_TS = tsFromNs(LAST_NS);
 
 /** Most bytes of the length of a text. */
 const LENGTH_BYTES = 4;
@@ -125,6 +129,8 @@ export interface ReadWindowOptions {
   table: IdentityTable;
   /** Whether series of this name are read; all when absent. */
   wanted?: (name: string) => boolean;
+  /** Where the members of entries that are not known are named. */
+  ignored?: Ignored;
 }
 
 /** A window that was read. */
@@ -140,7 +146,10 @@ export interface ReadWindow extends WindowHead {
  *
  * @throws {DamagedError} If it is not what was written, or does not belong to the table.
  */
-export function readWindow(frame: Frame, { table, wanted }: ReadWindowOptions): ReadWindow {
+export function readWindow(
+  frame: Frame,
+  { table, wanted, ignored }: ReadWindowOptions,
+): ReadWindow {
   const head = windowHead(frame);
   const { payload } = frame;
   const own = textAt(payload, FIXED_BYTES);
@@ -148,7 +157,7 @@ export function readWindow(frame: Frame, { table, wanted }: ReadWindowOptions): 
   const known = own.text === "" ? table : table.with(decodeIdentities(own.text));
   const { entries, members } = added.text === ""
     ? { entries: noEntries(), members: {} }
-    : readMembers(added.text);
+    : readMembers(added.text, ignored);
   const input = new ColumnReader(payload, added.end);
   const { from_ns, to_ns } = head;
   const series = readSeries(input, { table: known, to_ns, wanted });
@@ -252,7 +261,7 @@ class WindowIndexes implements FrameIndexes {
   }
 }
 
-interface ReadSeriesOptions extends ReadWindowOptions {
+interface ReadSeriesOptions extends Omit<ReadWindowOptions, "ignored"> {
   to_ns: bigint;
 }
 
@@ -296,7 +305,7 @@ function readResources(
   const indexes = input.ascending(identities.length, MAX_RESOURCES);
   const resources = new Map(indexes.map((index) => {
     const last_seen_ts = end_ts - Number(input.integer());
-    if (!Number.isSafeInteger(last_seen_ts) || last_seen_ts < 0) {
+    if (last_seen_ts < 0 || last_seen_ts > LAST_TS) {
       throw new DamagedError(`last_seen_ts must be epoch seconds: got ${last_seen_ts}`);
     }
     return [resourceKeys[index]!, { ...identities[index]!, last_seen_ts }];
@@ -312,8 +321,11 @@ function instantBefore(to_ns: bigint, age_ns: number | bigint): bigint {
   throw new DamagedError(`an update must be in epoch nanoseconds: got ${at_ns}`);
 }
 
-function readMembers(text: string): { entries: Entries; members: Members } {
-  const all = asDamaged("members", () => decode(text));
+function readMembers(
+  text: string,
+  ignored = new Ignored(),
+): { entries: Entries; members: Members } {
+  const all = asDamaged("members", () => decode(text, JSON_BOUNDS));
   if (typeof all !== "object" || all === null || Array.isArray(all)) {
     throw new DamagedError("members must be an object");
   }
@@ -321,8 +333,10 @@ function readMembers(text: string): { entries: Entries; members: Members } {
   const entries = noEntries();
   for (const list of Object.keys(entries) as (keyof Entries)[]) {
     const given = members[list];
+    const mark = ignored.size;
     if (given === undefined) continue;
-    entries[list] = asDamaged(list, () => uploadedEntries[list].check(given));
+    entries[list] = asDamaged(list, () => uploadedEntries[list].check(given, ignored));
+    ignored.within(list, mark);
     delete members[list];
   }
   return { entries, members };
