@@ -1,6 +1,7 @@
 /** Uploads in the packed format: a window that is stored as it came, after its block or without it. */
 
 import type { Upload } from "@service/core";
+import { Ignored } from "@service/core/ignored";
 import {
   DamagedError,
   type Frame,
@@ -22,7 +23,7 @@ export interface ReadPackedUpload {
   packed: PackedUpload;
   /** The window's bytes as they came. */
   content: Uint8Array;
-  /** Names of members that were ignored. */
+  /** Paths of members that were ignored. */
   ignored: string[];
 }
 
@@ -31,9 +32,6 @@ export interface BlockSource {
   client: Client;
   blocks: Blocks;
 }
-
-/** Ignored members that are named. */
-const MAX_IGNORED = 20;
 
 /**
  * The upload in a body.
@@ -66,7 +64,9 @@ async function readUpload(
   const { block: hash } = windowHead(frame);
   const known = second ? await readSent(first, hash, source) : await findSent(hash, source);
   const { block: { instance, table } } = known;
-  const { window, final, members } = readWindow(frame, { table });
+  const ignored = new Ignored();
+  const { window, final, members } = readWindow(frame, { table, ignored });
+  ignored.add(Object.keys(members));
   if (window.to_ns <= window.from_ns) {
     throw badPart("to_ns", `Cannot store the window: it must end after ${window.from_ns}`);
   }
@@ -80,7 +80,7 @@ async function readUpload(
     upload: { ...instance, window, final },
     packed: { frame: withoutMembers(frame), known },
     content: frame.bytes,
-    ignored: Object.keys(members).slice(0, MAX_IGNORED),
+    ignored: ignored.paths,
   };
 }
 

@@ -138,11 +138,11 @@ testOnEachStorage({
       instance_id: newInstanceId(),
       from: START,
       to: START + 10,
-      errors: [{ level: "error", message: "lost", exception: "", log_ns }],
+      errors: [{ level: "error", message: "lost", exception: "", log_ns, ...{ code: 7 } }],
     });
     const { block, window } = await pack(upload, { members: { markers: [1], exemplars: {} } });
     const { ignored } = await accepted(postFrames(service, [block, window]));
-    assert.deepEqual(ignored, ["markers", "exemplars"]);
+    assert.deepEqual(ignored, ["errors[].code", "exemplars", "markers"]);
     const rest = { instance_id: upload.instance_id, from: START + 10, to: START + 80 };
     const next = await pack(makeUpload(rest));
     await accepted(postFrames(service, [next.block, next.window]));
