@@ -20,7 +20,7 @@ export type { BucketKind } from "./buckets.ts";
 export type { Identities, ResourceIdentity, SeriesIdentity } from "./identities.ts";
 export { IdentityTable } from "./identity_table.ts";
 export { type PackedWindow, type PackOptions, WindowPacker } from "./packer.ts";
-export { readWindows, type StreamedWindow, streamWindows } from "./stream.ts";
+export { readWindows, scanFrames, type StreamedWindow, streamWindows } from "./stream.ts";
 export {
   type Members,
   type ReadWindow,

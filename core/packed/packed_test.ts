@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { uploads } from "../testdata/arbitrary.ts";
 import { type Series, seriesKey } from "../series/mod.ts";
 import type { Upload } from "../upload.ts";
-import { emptyWindow, type Resource, type Window } from "../window.ts";
+import { MAX_SERIES } from "../limits.ts";
+import { emptyWindow, merge, type Resource, type Window } from "../window.ts";
 import {
   createBlock,
   DamagedError,
@@ -18,6 +19,7 @@ import {
   readFrames,
   readWindow,
   readWindows,
+  scanFrames,
   streamWindows,
   UnknownFormatError,
   WindowPacker,
@@ -274,6 +276,73 @@ Deno.test("a stream has a block once for windows that follow each other", async 
   const packed = await packer.pack(emptyWindow(1n));
   const { length } = await streamed(packed);
   assert.equal((await streamed(packed, packed)).length, length + packed.frame.bytes.length);
+});
+
+Deno.test("adjacent windows are merged, or stay as they are if one window may not have as much", async () => {
+  await fc.assert(
+    fc.asyncProperty(uploads, uploads, async (a, b) => {
+      const next = { ...b.window, from_ns: a.window.to_ns, to_ns: a.window.to_ns + 1n };
+      for (const series of next.series.values()) series.updated_ns = next.to_ns;
+      const packer = new WindowPacker(INSTANCE);
+      const [first, second] = [
+        await packer.pack(a.window),
+        await packer.pack(next, { final: true }),
+      ];
+      const merged = await new WindowPacker(INSTANCE).merge(first, second);
+      const read = readWindow(merged!.frame, merged!.block);
+      assert.deepEqual(read.window, merge(a.window, next));
+      assert(read.final);
+    }),
+    { numRuns: 50 },
+  );
+  const full = (names: string, from_ns: bigint) => {
+    const window = { ...emptyWindow(from_ns), to_ns: from_ns + 1n };
+    for (let i = 0; i < MAX_SERIES; i++) {
+      const name = `${names}_${i}`;
+      const gauge: Series = { name, type: "gauge", tags: {}, updated_ns: window.to_ns, value: i };
+      window.series.set(seriesKey(gauge), gauge);
+    }
+    return new WindowPacker(INSTANCE).pack(window);
+  };
+  const [first, second] = [await full("a", 1n), await full("b", 2n)];
+  assert.equal(await new WindowPacker(INSTANCE).merge(first, second), undefined);
+  await assert.rejects(new WindowPacker(INSTANCE).merge(second, first), RangeError);
+});
+
+Deno.test("behind damage the frames of a file are read again", async () => {
+  await fc.assert(
+    fc.asyncProperty(uploads, fc.nat(), fc.nat(), async ({ window }, where, size) => {
+      const packer = new WindowPacker(INSTANCE);
+      const frames: Frame[] = [];
+      for (let i = 0; i < 3; i++) frames.push((await packer.pack(window)).frame);
+      const bytes = joined(...frames);
+      const at = where % bytes.length;
+      bytes[at]! ^= 1 + size % 255;
+      const found: number[] = [];
+      let length = 0;
+      async function* chunks() {
+        for (let i = 0; i < bytes.length; i += 1 + size % 999) {
+          yield bytes.subarray(i, i + 1 + size % 999);
+        }
+      }
+      try {
+        for await (const part of scanFrames(chunks())) {
+          if (part.kind !== "damage") found.push(length);
+          length += part.bytes.length;
+        }
+      } catch (error) {
+        assert(!(error instanceof UnknownFormatError), "a damaged header names no format");
+        throw error;
+      }
+      assert.equal(length, bytes.length);
+      const each = frames[0]!.bytes.length;
+      assert.deepEqual(
+        found,
+        [0, each, 2 * each].filter((start) => at < start || at >= start + each),
+      );
+    }),
+    { numRuns: 200 },
+  );
 });
 
 Deno.test("equal identities make equal blocks", async () => {

@@ -1,11 +1,12 @@
 /** The packer of one instance's windows: which block they name, and when a new one is made. */
 
-import type { Window } from "../window.ts";
+import { absorbOwned, type Window } from "../window.ts";
 import { type Block, createBlock, type InstanceHead } from "./block.ts";
-import type { Frame } from "./frame.ts";
+import { DamagedError } from "./error.ts";
+import { type Frame, MAX_PAYLOAD_BYTES } from "./frame.ts";
 import { type Identities, identityCount, identityKeys, noIdentities } from "./identities.ts";
 import { IdentityTable } from "./identity_table.ts";
-import { type Members, WindowWriter } from "./window.ts";
+import { type Members, readWindow, WindowWriter } from "./window.ts";
 
 /** A window as a frame, and the block that it names. */
 export interface PackedWindow {
@@ -71,6 +72,25 @@ export class WindowPacker {
     return { ...this.#writer.write({ window, block: rebuilt, ...options }), block: rebuilt };
   }
 
+  /**
+   * Two adjacent windows as one, without members beside the lists of entries; `undefined` if that would
+   * be more than one window may have.
+   *
+   * @throws {DamagedError} If one of them is not what was written.
+   * @throws {RangeError} If the second does not start where the first ends.
+   */
+  async merge(first: PackedWindow, second: PackedWindow): Promise<PackedWindow | undefined> {
+    const [a, b] = [first, second].map(({ frame, block }) => readWindow(frame, block));
+    if (a!.to_ns !== b!.from_ns) {
+      throw new RangeError(
+        `Cannot merge windows: one ends at ${a!.to_ns}, the next starts at ${b!.from_ns}`,
+      );
+    }
+    absorbOwned(a!.window, b!.window);
+    const merged = await this.pack(a!.window, { final: b!.final });
+    return isReadable(merged) ? merged : undefined;
+  }
+
   #note(identities: Identities): void {
     if (identityCount(identities) === 0) return;
     if (this.#missing.size > MAX_MISSING) this.#missing.clear();
@@ -86,5 +106,17 @@ export class WindowPacker {
     const table = this.#block?.table;
     if (!table || table.size > MAX_UNUSED * identityCount(alone)) return alone;
     return table.with(this.#writer.missing(window, table)).identities;
+  }
+}
+
+/** Whether a window keeps the limits of one. */
+function isReadable({ frame, block }: PackedWindow): boolean {
+  if (Math.max(frame.payload.length, block.frame.payload.length) > MAX_PAYLOAD_BYTES) return false;
+  try {
+    readWindow(frame, block);
+    return true;
+  } catch (error) {
+    if (error instanceof DamagedError) return false;
+    throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import { type Block, readBlock } from "./block.ts";
 import { DamagedError } from "./error.ts";
-import { endFrame, type Frame, frameAt, windowsBeforeEnd } from "./frame.ts";
+import { type Damage, endFrame, type Frame, frameAt, windowsBeforeEnd } from "./frame.ts";
 import type { PackedWindow } from "./packer.ts";
 import { type ReadWindow, readWindow, windowHead } from "./window.ts";
 
@@ -11,9 +11,6 @@ export interface StreamedWindow extends Omit<ReadWindow, "block"> {
   /** Its instance and identities. */
   block: Block;
 }
-
-/** A stream that ends before its end frame: the answer is incomplete. */
-const CUT = "the stream ended before its last frame";
 
 /** Fewest bytes to make room for. */
 const ROOM = 65_536;
@@ -45,7 +42,8 @@ export async function* readWindows(
   let newest: Block | undefined;
   let end: Frame | undefined;
   let count = 0;
-  for await (const frame of framesOf(stream)) {
+  for await (const frame of scanFrames(stream)) {
+    if (frame.kind === "damage") throw new DamagedError("there is no frame where one must begin");
     if (end) throw new DamagedError("there is a frame behind the last one");
     if (frame.kind === "end") end = frame;
     else if (frame.kind === "block") newest = await readBlock(frame);
@@ -54,7 +52,7 @@ export async function* readWindows(
       count++;
     }
   }
-  if (!end) throw new DamagedError(CUT);
+  if (!end) throw new DamagedError("the stream ended before its last frame");
   if (windowsBeforeEnd(end) !== count) throw new DamagedError("windows are missing");
 }
 
@@ -66,8 +64,15 @@ function readFrom(frame: Frame, block: Block | undefined): StreamedWindow {
   return { ...readWindow(frame, block), block };
 }
 
-/** The frames of a stream: views of bytes that do not change any more. */
-async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+/**
+ * The frames of a stream that may be damaged, and the bytes that are none: views of bytes that do not
+ * change any more. A frame that is cut is the last of the damage.
+ *
+ * @throws {UnknownFormatError} If a frame is of another format.
+ */
+export async function* scanFrames(
+  stream: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Frame | Damage> {
   let bytes = new Uint8Array();
   let [start, end] = [0, 0];
   for await (const chunk of stream) {
@@ -81,10 +86,9 @@ async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Fram
     end += chunk.length;
     const filled = bytes.subarray(0, end);
     for (let frame; start < end && (frame = frameAt(filled, start));) {
-      if (frame.kind === "damage") throw new DamagedError("there is no frame where one must begin");
       start += frame.bytes.length;
       yield frame;
     }
   }
-  if (start < end) throw new DamagedError(CUT);
+  if (start < end) yield { kind: "damage", bytes: bytes.subarray(start, end) };
 }
