@@ -52,7 +52,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "local/engines": ["local/base"],
   "local/watch": [
-    ...["local/plan.ts", "local/serve", "local/upload", "local/base", "local/sources"],
+    ...["local/plan.ts", "local/serve", "local/upload", "local/runs", "local/base"],
+    "local/sources",
     ...["local/sources/activity", "local/sources/console"],
     ...["local/sources/proc", "local/sources/prometheus"],
   ],
@@ -64,6 +65,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "local/sources/prometheus": ["local/sources", "local/base"],
   "local/serve": ["local/base"],
   "local/upload": ["local/sources", "local/base"],
+  "local/runs": ["local/sources", "local/base"],
   "local/base": [],
 
   "edge": [

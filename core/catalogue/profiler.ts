@@ -123,6 +123,17 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     act: "None, unless it grows without end.",
   },
   {
+    name: "profiler_run_file_pending_windows",
+    type: "gauge",
+    unit: "windows",
+    tags: [],
+    meaning: "Windows of measurements that are not in the run file: they wait in memory.",
+    read: "0 or 1 is normal. Growing: the file system of the state directory is slow, full or " +
+      "failing; errors says which. Nothing is lost while the run goes on; the file lacks what waits " +
+      "at its end. Absent: SERVICE_RUN_FILES=0.",
+    act: "Free space there, or name another directory with SERVICE_STATE_DIR.",
+  },
+  {
     name: "profiler_upload_pending_windows",
     type: "gauge",
     unit: "windows",

@@ -7,4 +7,6 @@ Deno.test("the state directory follows XDG, then the home directory, then the te
   assert.equal(stateDirectory({ XDG_STATE_HOME: "/s", HOME: "/h" }), "/s/service");
   assert.equal(stateDirectory({ XDG_STATE_HOME: "s", HOME: "/h" }), "/h/.local/state/service");
   assert.equal(stateDirectory({}), "/tmp/service");
+  assert.equal(stateDirectory({ SERVICE_STATE_DIR: "/d", XDG_STATE_HOME: "/s" }), "/d");
+  assert.equal(stateDirectory({ SERVICE_STATE_DIR: "d" }), `${Deno.cwd()}/d`);
 });

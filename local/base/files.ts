@@ -44,11 +44,13 @@ export interface KeptFiles {
   bytes?: number;
   /** Names of the files that may be removed; all others stay and do not count. */
   names?: RegExp;
+  /** Whether a file beyond the limits may be removed; absent: all may. */
+  mayRemove?: (path: string) => Promise<boolean>;
 }
 
 /** Removes the oldest files of `directory` beyond its limits. */
 export async function removeOldest(directory: string, kept: KeptFiles): Promise<void> {
-  const { files = Infinity, bytes = Infinity, names = /^/ } = kept;
+  const { files = Infinity, bytes = Infinity, names = /^/, mayRemove } = kept;
   const matching: { path: string; size: number; time_ms: number }[] = [];
   for await (const { name } of Deno.readDir(directory)) {
     if (!names.test(name)) continue;
@@ -60,6 +62,7 @@ export async function removeOldest(directory: string, kept: KeptFiles): Promise<
   let total_bytes = 0;
   for (const [i, { path, size }] of matching.entries()) {
     total_bytes += size;
-    if (i >= files || total_bytes > bytes) await Deno.remove(path);
+    if (i < files && total_bytes <= bytes) continue;
+    if (!mayRemove || await mayRemove(path)) await Deno.remove(path);
   }
 }

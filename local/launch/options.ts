@@ -68,6 +68,8 @@ const FLAGS = {
 const VARIABLES: readonly ListedOption[] = [
   { variable: "SERVICE_API_KEY", help: "key of the hosted API: uploads the measurements" },
   { variable: "SERVICE_API_BASE", help: "URL of the hosted API" },
+  { variable: "SERVICE_STATE_DIR", help: "directory of run files, spools and last documents" },
+  { variable: "SERVICE_RUN_FILES=0", help: "keep no file of the run's windows" },
   { variable: "SERVICE_SNAPSHOT_FILE", help: "file for the last document" },
   { variable: "SERVICE_DEBUG=1", help: "print the instance and the URL on stderr" },
 ];

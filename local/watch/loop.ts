@@ -3,6 +3,7 @@
 import { encode, type Tags } from "@service/core";
 import { type InstanceHead, WindowPacker } from "@service/core/packed";
 import { SECOND_NS } from "@service/core/time";
+import { RunFile } from "../runs/run_file.ts";
 import { createEndpoint } from "../serve/endpoint.ts";
 import { localSignals } from "../serve/signals.ts";
 import type { Listener } from "../serve/listener.ts";
@@ -23,6 +24,8 @@ export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
   listener: Listener;
   /** The windows of the run that are too old for the history; absent where none are kept. */
   olderWindows?: WindowSource;
+  /** Directory of run files; absent: the run leaves none. */
+  runs?: string;
   /** Starts the upload; absent without a key. */
   upload?: (warn: (message: string) => void) => Promise<Uploader>;
 }
@@ -33,7 +36,7 @@ export interface Watcher {
   finish(): Promise<string>;
 }
 
-/** How long the end of the run waits for the last upload. */
+/** How long the end of the run waits for the last upload, and for its run file. */
 const PATIENCE_MS = 3_000;
 
 /** A watcher that samples, serves and uploads until it is finished. */
@@ -54,9 +57,16 @@ export function startWatcher(options: WatcherOptions): Watcher {
     return uploader;
   }, (error) => warn(`cannot upload: ${error.message}`));
 
-  async function upload(final: boolean): Promise<void> {
-    if (!uploading) return;
+  const packer = new WindowPacker(instance);
+  const runFile = options.runs === undefined
+    ? undefined
+    : new RunFile({ instance, directory: options.runs, warn });
+  if (runFile) sampler.add(runFile);
+
+  async function keep(final: boolean): Promise<void> {
+    if (!runFile && !uploading) return;
     const window = sampler.cut();
+    await runFile?.add(await packer.pack(window, { final }));
     const uploader = await uploading;
     await uploader?.add({ ...instance, final, window });
   }
@@ -64,7 +74,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
   const ticker = new Ticker({
     now_ns,
     async tick() {
-      if (await sampler.tick()) await upload(false);
+      if (await sampler.tick()) await keep(false);
     },
     failed: (error) => warn(`a tick failed: ${error}`),
   });
@@ -80,9 +90,10 @@ export function startWatcher(options: WatcherOptions): Watcher {
       await ticker.stop();
       await sampler.settle();
       await ticker.alone(() => sampler.sample((now_ns() / SECOND_NS + 1n) * SECOND_NS));
-      await upload(true);
+      await keep(true);
       await Promise.all([
         listener.close(),
+        runFile?.finish(PATIENCE_MS),
         uploading?.then((uploader) => uploader?.finish(PATIENCE_MS)),
       ]);
       return encode(localSignals(served));

@@ -4,6 +4,7 @@ import type { Tags } from "@service/core";
 import denoJson from "../../deno.json" with { type: "json" };
 import { stateDirectory } from "../base/directories.ts";
 import { log } from "../base/log.ts";
+import { waitFor } from "../base/patience.ts";
 import { createProcFiles } from "../base/proc_files.ts";
 import type { Listener } from "../serve/listener.ts";
 import { containerId } from "../sources/proc/container.ts";
@@ -23,6 +24,9 @@ export interface Session {
   /** Measures and uploads a last time, and writes the last snapshot. */
   finish(): Promise<void>;
 }
+
+/** How long the end of the run waits for the last snapshot. */
+const SAVING_MS = 1_000;
 
 /** Watches a run; if that fails, logs the reason, and the workload runs without a profile. */
 export function startSession(options: SessionOptions): Session {
@@ -61,6 +65,7 @@ function watch(options: SessionOptions, held: DisposableStack): Watcher {
     attributes: { "process.command_line": commandLine, ...attributes },
     sources: createSources(options, { attributes, held }),
     listener,
+    runs: env.SERVICE_RUN_FILES === "0" ? undefined : `${stateDirectory(env)}/runs`,
     upload: uploadOf(options),
     log,
   });
@@ -91,7 +96,13 @@ async function finish(watcher: Watcher, { id, env }: StartedRun): Promise<void> 
   try {
     const snapshot = await watcher.finish();
     const file = env.SERVICE_SNAPSHOT_FILE || undefined;
-    await saveSnapshot(snapshot, { directory: stateDirectory(env), instance_id: id, file });
+    const saving = saveSnapshot(snapshot, {
+      directory: stateDirectory(env),
+      instance_id: id,
+      file,
+    });
+    // On a disk that does not answer the run must end all the same.
+    await waitFor(saving, SAVING_MS);
   } catch (error) {
     log(`the last snapshot is lost: ${error}`);
   }

@@ -299,8 +299,11 @@ Deno.test("without the native part the workload runs, and the payload has the re
   }
   const args = ["--listen-port", "0", "--", "bash", "-c", "echo out; exit 7"];
   const words = [Deno.execPath(), "run", "-A", "--quiet", "--no-lock", `${path}/mod.ts`, ...args];
-  const { status, stdout } = await run(words, { SERVICE_SNAPSHOT_FILE: `${path}/last.json` });
+  const env = { SERVICE_SNAPSHOT_FILE: `${path}/last.json`, SERVICE_STATE_DIR: `${path}/state` };
+  const { status, stdout } = await run(words, env);
   assert.equal(status.code, 7);
   assert.equal(stdout, "out\n");
   assert.match(await Deno.readTextFile(`${path}/last.json`), /native supervisor is not built/);
+  const [runFile] = await Array.fromAsync(Deno.readDir(`${path}/state/runs`));
+  assert((await Deno.stat(`${path}/state/runs/${runFile!.name}`)).size > 0);
 });
