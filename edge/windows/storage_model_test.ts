@@ -12,9 +12,18 @@ import {
   snapshot,
   type Upload,
 } from "@service/core";
+import { readWindows, type StreamedWindow } from "@service/core/packed";
 import { nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
 import { isOnFile, testOnEachStorage } from "../testing/each_storage.ts";
-import { makeUpload, newInstanceId, NOW_TS, post, read, type TestService } from "../testing/api.ts";
+import {
+  get,
+  makeUpload,
+  newInstanceId,
+  NOW_TS,
+  post,
+  read,
+  type TestService,
+} from "../testing/api.ts";
 import { maintain } from "./maintenance.ts";
 import { DAY_NS } from "./levels.ts";
 import { retainedFrom } from "./retention.ts";
@@ -22,6 +31,8 @@ import { retainedFrom } from "./retention.ts";
 const START = NOW_TS - 123;
 const RUNS = { file: 25, server: 6 };
 const COMMANDS = 40;
+/** More steps would take long on a server. */
+const MAX_STEPS = 100n;
 const RAW_NS = 2n * DAY_NS;
 const RETENTION_DAYS = 30;
 
@@ -132,6 +143,34 @@ class ReadInParts implements Command {
   }
 }
 
+/** Reads a span as a stream: at once, and in steps. */
+class ReadSteps implements Command {
+  constructor(readonly from: number, readonly to: number, readonly seconds: number) {}
+  check = (model: Model) => model.stored.size > 0;
+  toString = () => `read ${this.from} to ${this.to} in steps of ${this.seconds} s`;
+  async run(model: Model, real: Real): Promise<void> {
+    const [a, b] = [this.from, this.to].map((at) => instantOf(model, at));
+    const [start_ns, end_ns] = a! < b! ? [a!, b!] : [b!, a!];
+    const step_ns = BigInt(this.seconds) * SECOND_NS;
+    if (!isRetained(start_ns, real.service.clock.now_ns)) return;
+    if ((end_ns - start_ns) / step_ns > MAX_STEPS) return;
+    const { metrics, payload_ns } = await readSpan(real, start_ns, end_ns);
+    const [whole] = await stream(real, { start_ns, end_ns });
+    assert.deepEqual(snapshot(whole!.window, { context: {} }).metrics, metrics);
+    assert.equal(whole!.members.payload_ns, payload_ns);
+    const merged = emptyWindow(start_ns);
+    let last_ns = start_ns;
+    for (const { window, members } of await stream(real, { start_ns, end_ns, step_ns })) {
+      const step_end_ns = members.payload_ns as bigint;
+      assert.ok(step_end_ns % step_ns === 0n || step_end_ns === payload_ns);
+      assert.ok(step_end_ns > last_ns && window.to_ns > window.from_ns);
+      last_ns = step_end_ns;
+      absorb(merged, window);
+    }
+    assert.deepEqual(snapshot(merged, { context: {} }).metrics, metrics);
+  }
+}
+
 /** Whether a read with this start has metrics. */
 function isRetained(start_ns: bigint, now_ns: bigint): boolean {
   return start_ns >= retainedFrom(now_ns, RETENTION_DAYS);
@@ -152,6 +191,17 @@ function kept(at_ns: bigint, now_ns: bigint): bigint {
 function readSpan({ service, instance_id }: Real, start_ns: bigint, end_ns: bigint) {
   const [start, end] = [start_ns, end_ns].map(secondsFromNs);
   return read(service, `instance_id=${instance_id}&start=${start}&end=${end}`);
+}
+
+async function stream(
+  { service, instance_id }: Real,
+  { start_ns, end_ns, step_ns }: { start_ns: bigint; end_ns: bigint; step_ns?: bigint },
+): Promise<StreamedWindow[]> {
+  const [start, end] = [start_ns, end_ns].map(secondsFromNs);
+  const step = step_ns === undefined ? "" : `&step=${secondsFromNs(step_ns)}`;
+  const query = `instance_id=${instance_id}&start=${start}&end=${end}${step}`;
+  const { body } = await get(service, `/api/v1/windows?${query}`);
+  return await Array.fromAsync(readWindows(body!));
 }
 
 function chainEnd({ uploads, stored }: Model): bigint {
@@ -230,6 +280,8 @@ const commands = fc.commands<Model, Real, false>([
   fc.constantFrom(49, 170).map((hours) => new Wait(hours)),
   fc.constant(new Maintain()),
   fc.tuple(fc.nat(), fc.nat()).map(([from, to]) => new Read(from, to)),
+  fc.tuple(fc.nat(), fc.nat(), fc.constantFrom(30, 600, 7_000))
+    .map(([from, to, seconds]) => new ReadSteps(from, to, seconds)),
   fc.array(fc.nat(), { minLength: 3, maxLength: 3 }).map((at) => new ReadInParts(at)),
 ] as fc.Arbitrary<Command>[], { maxCommands: COMMANDS, size: "max" });
 
