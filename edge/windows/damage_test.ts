@@ -42,7 +42,8 @@ async function readWith(
 ): ReturnType<typeof read> {
   const sql = `UPDATE ${table} SET body = ? WHERE id = ?`;
   await service.db.write([{ sql, args: [body, row.id!] }]);
-  service.service.memory = createMemory(service.service.memory.blocks.onDamage);
+  const { blocks } = service.service.memory;
+  if (table === "blocks") service.service.memory = createMemory(blocks.onDamage);
   const [instance] = (await service.db.query({
     sql: "SELECT instance_id FROM instances WHERE id = ?",
     args: [row.instance!],
