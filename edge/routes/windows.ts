@@ -107,7 +107,11 @@ export const windows: Route = route({
         counters.rows += db.rows;
       }
     }
-    return await respondStream(c, streamWindows(packed(read())), PACKED_TYPE);
+    return await respondStream(
+      c,
+      streamWindows(packed(read(), { isWhole: metrics === undefined })),
+      PACKED_TYPE,
+    );
   },
 });
 
@@ -119,12 +123,19 @@ async function* stepsOfEach(
   for (const id of ids) yield* reader.storedSteps(id, span, { metrics, top });
 }
 
-/** The windows as frames, each with what is known of it beside the measurements. */
-async function* packed(windows: AsyncIterable<StoredWindow>): AsyncGenerator<PackedWindow> {
+/**
+ * The windows as frames, each with what is known of it beside the measurements. Whole ones name the
+ * blocks that are stored; others have blocks of their own, since a stored one has far more in it.
+ */
+async function* packed(
+  windows: AsyncIterable<StoredWindow>,
+  { isWhole }: { isWhole: boolean },
+): AsyncGenerator<PackedWindow> {
   let newest: { id: bigint; packer: WindowPacker } | undefined;
-  for await (const { stored, window, ...members } of windows) {
+  for await (const { stored, block, window, ...members } of windows) {
     if (newest?.id !== stored.id) {
-      newest = { id: stored.id, packer: new WindowPacker(headOf(stored)) };
+      const packer = new WindowPacker(headOf(stored), isWhole ? block : undefined);
+      newest = { id: stored.id, packer };
     }
     const final = window.to_ns === stored.final_ns;
     yield await newest.packer.pack(window, { final, members: { ...members } });

@@ -2,6 +2,7 @@
 
 import { emptyWindow, type ErrorEntry, type Window } from "@service/core";
 import { damageWarningOf, gapsIn, type Interval, warningOf } from "@service/core/gaps";
+import type { Block } from "@service/core/packed";
 import { secondsFromNs } from "@service/core/time";
 import { type Database, type Result, type Statement, statement } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
@@ -22,6 +23,8 @@ export interface SpanToRead {
 export interface SpanRead extends SpanToRead {
   /** The merge of all windows that end in it, with the newest entries. */
   window: Window;
+  /** The block of the last window that could be read, if any. */
+  block: Block | undefined;
   /** Whether there was any. */
   isEmpty: boolean;
   /** The span that the windows tile: another one where only longer roll-ups are kept. */
@@ -138,6 +141,7 @@ async function spanRead(
     instance,
     span,
     window,
+    block: merged.block,
     isEmpty: merged.stored.length === 0,
     tiled,
     gaps: gapsIn(merged.intervals, bounds),

@@ -10,6 +10,7 @@ import type {
   Window,
 } from "@service/core";
 import { damageWarningOf } from "@service/core/gaps";
+import type { Block } from "@service/core/packed";
 import { refuse } from "@service/core/problem";
 import { metricMatcher, selectIn } from "@service/core/selection";
 import type { Database } from "../database/database.ts";
@@ -33,6 +34,8 @@ export interface ReaderOptions {
 /** What was measured of one instance, and the instance as it is stored. */
 export interface StoredWindow extends InstanceWindow {
   stored: StoredInstance;
+  /** A block that has most of its identities, and others if not all metrics were selected. */
+  block: Block | undefined;
 }
 
 /** Instances that are looked up in one round trip. */
@@ -150,11 +153,11 @@ function stepsOf({ instance, span }: SpanToRead, step_ns: bigint): SpanToRead[] 
 }
 
 function storedWindow(
-  { instance, span, window, gaps, damaged }: SpanRead,
+  { instance, span, window, block, gaps, damaged }: SpanRead,
   selection: Selection,
 ): StoredWindow {
   selectIn(window, selection);
   const { payload_ns } = span;
   if (damaged.length > 0) window.errors.push(damageWarningOf(damaged, payload_ns));
-  return { instance: listed(instance), window, payload_ns, gaps, stored: instance };
+  return { instance: listed(instance), window, payload_ns, gaps, stored: instance, block };
 }
