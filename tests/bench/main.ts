@@ -10,6 +10,7 @@ import { benchCuda } from "./cuda.ts";
 import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
+import { benchPacked } from "./packed.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
 import { benchSegments } from "./segments.ts";
@@ -29,6 +30,7 @@ try {
   );
   const benches = minutes > 0 ? soaks : [
     benchCore,
+    benchPacked,
     benchConsole,
     benchCuda,
     benchExposition,
