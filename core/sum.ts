@@ -61,6 +61,8 @@ export function rounded(sum: Sum): number {
 export function isSum(value: unknown): value is Sum {
   if (typeof value === "number") return Number.isFinite(value);
   if (!Array.isArray(value) || value.length < 2 || !value.every(isPart)) return false;
+  // Two parts are in this form if the first is the double nearest to both: nothing else is left over.
+  if (value.length === 2) return value[0] + value[1] === value[0];
   const form = canonical(value);
   return typeof form !== "number" && form.length === value.length &&
     form.every((part, i) => part === value[i]);

@@ -1,6 +1,6 @@
 /** Buckets in the packed format: their kind is part of a series' identity, their counts a column. */
 
-import { type Bins, isBinIndex } from "../bins.ts";
+import { type Bins, isBinIndex, sortedIndexes } from "../bins.ts";
 import { MAX_BINS, MAX_BUCKETS } from "../limits.ts";
 import { list } from "../schema.ts";
 import { type Buckets, countInBuckets } from "../series/buckets.ts";
@@ -61,8 +61,7 @@ export function writeBuckets(out: ColumnWriter, buckets: Buckets | null): void {
     return;
   }
   const { bins } = buckets;
-  const indexes = [...bins.keys()];
-  if (!isAscending(indexes)) indexes.sort((a, b) => a - b);
+  const indexes = sortedIndexes(bins);
   out.natural(indexes.length);
   let before = 0;
   for (const index of indexes) {

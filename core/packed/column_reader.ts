@@ -5,6 +5,9 @@ import { isSum, type Quantity, type Sum } from "../sum.ts";
 import { NUMBER_KINDS as KIND, RUN_FACTOR } from "./column_writer.ts";
 import { DamagedError } from "./error.ts";
 
+/** Bits in the first four bytes of a varint, which are read as small integers. */
+const SMALL_BITS = 28;
+
 /** Weight of the eighth byte of a varint, the last. */
 const LAST_SCALE = 2 ** 49;
 
@@ -135,16 +138,15 @@ export class ColumnReader {
   natural(): number {
     const bytes = this.#bytes;
     let value = 0;
-    let scale = 1;
-    for (let at = this.#integer; at < this.#integersEnd && scale <= LAST_SCALE; scale *= 128) {
+    let at = this.#integer;
+    for (let shift = 0; shift < SMALL_BITS && at < this.#integersEnd; shift += 7) {
       const byte = bytes[at++]!;
-      value += (byte & 127) * scale;
+      value |= (byte & 127) << shift;
       if (byte >= 128) continue;
       this.#integer = at;
-      if (value > Number.MAX_SAFE_INTEGER) throw new DamagedError("an integer is too large");
       return value;
     }
-    throw new DamagedError("an integer is cut, or too large");
+    return this.#large(value, at);
   }
 
   /** The number of the next items. */
@@ -175,6 +177,19 @@ export class ColumnReader {
   step(): number {
     const value = this.natural();
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+  }
+
+  /** The number of which the first bytes, read up to an index, are in `value`. */
+  #large(value: number, at: number): number {
+    for (let scale = 2 ** SMALL_BITS; at < this.#integersEnd && scale <= LAST_SCALE; scale *= 128) {
+      const byte = this.#bytes[at++]!;
+      value += (byte & 127) * scale;
+      if (byte >= 128) continue;
+      this.#integer = at;
+      if (value > Number.MAX_SAFE_INTEGER) throw new DamagedError("an integer is too large");
+      return value;
+    }
+    throw new DamagedError("an integer is cut, or too large");
   }
 
   #positive(): number {

@@ -6,7 +6,7 @@ import type { KindFormat } from "./kind.ts";
 /** The format of counters: one column. */
 export const counter: KindFormat<CounterSeries> = {
   type: "counter",
-  blank: ({ name, tags, updated_ns }) => ({ name, type: "counter", tags, updated_ns, total: 0 }),
+  blank: ({ name, tags }, updated_ns) => ({ name, type: "counter", tags, updated_ns, total: 0 }),
   columns: [{
     write: (out, { total }) => out.value(total),
     read(input, series) {

@@ -7,7 +7,7 @@ import type { KindFormat } from "./kind.ts";
 /** The format of histograms: a column for each field, that of the buckets for those that have some. */
 export const histogram: KindFormat<HistogramSeries> = {
   type: "histogram",
-  blank: ({ name, tags, updated_ns }) => ({
+  blank: ({ name, tags }, updated_ns) => ({
     name,
     type: "histogram",
     tags,

@@ -51,6 +51,13 @@ export class IdentityTable {
     return indexes.get(seriesIdentityKey(key, bucketKind(series.buckets)));
   }
 
+  /** Whether the series at an index is that which a window has under `key`: cheaper than a look-up. */
+  isSeriesAt(index: number, key: string, series: Series): boolean {
+    if (this.seriesKeys[index] !== key) return false;
+    if (series.type !== "histogram") return true;
+    return bucketKind(series.buckets) === this.identities.series[index]!.buckets;
+  }
+
   /** Index of a frame, if any. */
   indexOfFrame(name: string): number | undefined {
     return this.#byKey().frames.get(name);

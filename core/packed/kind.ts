@@ -5,14 +5,11 @@ import type { ColumnReader } from "./column_reader.ts";
 import type { ColumnWriter } from "./column_writer.ts";
 import type { SeriesIdentity } from "./identities.ts";
 
-/** Identity and last update of a series of any kind. */
-export type SeriesHead = Pick<Series, "name" | "tags" | "updated_ns">;
-
 /** The packed format of a kind of series. */
 export interface KindFormat<S extends Series> {
   readonly type: S["type"];
   /** A series whose values are not read yet. */
-  blank(head: SeriesHead): S;
+  blank(identity: SeriesIdentity, updated_ns: bigint): S;
   /** Its columns, in the order in which a packed window has them. */
   readonly columns: readonly Column<S>[];
 }
@@ -29,7 +26,7 @@ export interface FrameIndexes {
   indexOfFrame(name: string): number;
 }
 
-/** What the columns of a series are read with. */
+/** What the columns of a series are read with; one value for all of them, one after the other. */
 export interface ReadContext {
   identity: SeriesIdentity;
   frames: FrameNames;

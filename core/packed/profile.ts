@@ -9,7 +9,7 @@ import { sortedByIndex } from "./order.ts";
 /** The format of profiles: which frames, then their values, then their samples. */
 export const profile: KindFormat<ProfileSeries> = {
   type: "profile",
-  blank: ({ name, tags, updated_ns }) => ({
+  blank: ({ name, tags }, updated_ns) => ({
     name,
     type: "profile",
     tags,

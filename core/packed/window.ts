@@ -24,7 +24,7 @@ import {
   resourceIdentityOf,
 } from "./identities.ts";
 import type { IdentityTable } from "./identity_table.ts";
-import type { FrameIndexes, KindFormat, ReadContext } from "./kind.ts";
+import type { FrameIndexes, FrameNames, KindFormat, ReadContext } from "./kind.ts";
 import { formats } from "./kinds.ts";
 import { sortedByIndex } from "./order.ts";
 
@@ -230,19 +230,31 @@ function writeIndexes<T>(
   return items;
 }
 
-/** Indexes in a table; those of missing identities come after its own. */
+/**
+ * Indexes in a table; those of missing identities come after its own. Mostly the next identity of a
+ * window is the next one of the table.
+ */
 class WindowIndexes implements FrameIndexes {
   readonly missing: Identities = noIdentities();
   readonly #table: IdentityTable;
   readonly #missingFrames = new Map<string, number>();
+  #nextSeries = 0;
+  #nextFrame = 0;
 
   constructor(table: IdentityTable) {
     this.#table = table;
   }
 
   indexOfSeries(key: string, series: Series): number {
-    return this.#table.indexOfSeries(key, series) ??
-      this.#table.identities.series.length + this.missing.series.push(identityOf(series)) - 1;
+    const table = this.#table;
+    const known = table.isSeriesAt(this.#nextSeries, key, series)
+      ? this.#nextSeries
+      : table.indexOfSeries(key, series);
+    if (known === undefined) {
+      return table.identities.series.length + this.missing.series.push(identityOf(series)) - 1;
+    }
+    this.#nextSeries = known + 1;
+    return known;
   }
 
   indexOfResource(key: string, resource: Resource): number {
@@ -253,9 +265,16 @@ class WindowIndexes implements FrameIndexes {
 
   /** A frame may be one of several profiles. */
   indexOfFrame(name: string): number {
-    const known = this.#table.indexOfFrame(name) ?? this.#missingFrames.get(name);
-    if (known !== undefined) return known;
-    const index = this.#table.identities.frames.length + this.missing.frames.push(name) - 1;
+    const { frames } = this.#table.identities;
+    if (frames[this.#nextFrame] === name) return this.#nextFrame++;
+    const known = this.#table.indexOfFrame(name);
+    if (known !== undefined) {
+      this.#nextFrame = known + 1;
+      return known;
+    }
+    const missing = this.#missingFrames.get(name);
+    if (missing !== undefined) return missing;
+    const index = frames.length + this.missing.frames.push(name) - 1;
     this.#missingFrames.set(name, index);
     return index;
   }
@@ -270,23 +289,21 @@ function readSeries(
   { table, to_ns, wanted }: ReadSeriesOptions,
 ): Map<string, Series> {
   const { series: identities, frames: names } = table.identities;
-  const frames = { names, room: MAX_WINDOW_FRAMES };
   const indexes = input.ascending(identities.length, MAX_SERIES);
   const all = indexes.map((index) => {
-    const { name, type, tags } = identities[index]!;
-    const updated_ns = instantBefore(to_ns, input.integer());
-    return formats[type].blank({ name, tags, updated_ns });
+    const identity = identities[index]!;
+    return formats[identity.type].blank(identity, instantBefore(to_ns, input.integer()));
   });
+  const frames = { names, room: MAX_WINDOW_FRAMES };
+  const context: Partial<ReadContext> & { frames: FrameNames } = { frames };
   for (const { type, columns } of KINDS) {
-    const ofKind: Series[] = [];
-    const contexts: ReadContext[] = [];
-    for (let i = 0; i < all.length; i++) {
-      if (all[i]!.type !== type) continue;
-      ofKind.push(all[i]!);
-      contexts.push({ identity: identities[indexes[i]!]!, frames });
-    }
+    const ofKind: number[] = [];
+    for (let i = 0; i < all.length; i++) if (all[i]!.type === type) ofKind.push(i);
     for (const column of columns) {
-      for (let i = 0; i < ofKind.length; i++) column.read(input, ofKind[i]!, contexts[i]!);
+      for (const i of ofKind) {
+        context.identity = identities[indexes[i]!]!;
+        column.read(input, all[i]!, context as ReadContext);
+      }
     }
   }
   const series = new Map<string, Series>();

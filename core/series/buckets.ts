@@ -1,6 +1,6 @@
 /** Buckets: how the values of a histogram are distributed. */
 
-import { type Bins, count, isBinIndex } from "../bins.ts";
+import { type Bins, count, isBinIndex, sortedIndexes } from "../bins.ts";
 import { addBounds, type Bounds } from "../bounds.ts";
 import { MAX_BINS, MAX_BUCKETS } from "../limits.ts";
 import { integer, list, mapped, object, oneOf, type Shape, variants } from "../schema.ts";
@@ -28,18 +28,16 @@ export function copyBuckets(buckets: Buckets | null): Buckets | null {
 /** Buckets in the form of an upload. */
 export function bucketsBody(buckets: Buckets): unknown {
   if ("bounds" in buckets) return { kind: "bounds", ...buckets };
-  const sorted = [...buckets.bins].sort(([a], [b]) => a - b);
-  return {
-    kind: "bins",
-    indexes: sorted.map(([index]) => index),
-    counts: sorted.map(([, times]) => times),
-  };
+  const { bins } = buckets;
+  const indexes = [...sortedIndexes(bins)];
+  return { kind: "bins", indexes, counts: indexes.map((index) => bins.get(index)!) };
 }
 
 /** Number of values in all buckets. */
 export function countInBuckets(buckets: Buckets): number {
-  const counts = "bins" in buckets ? [...buckets.bins.values()] : buckets.counts;
-  return counts.reduce((total, times) => total + times, 0);
+  let total = 0;
+  for (const times of "bins" in buckets ? buckets.bins.values() : buckets.counts) total += times;
+  return total;
 }
 
 interface BinsBody {

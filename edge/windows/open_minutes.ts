@@ -1,6 +1,6 @@
 /** Open minutes: their windows, merged on arrival. */
 
-import { absorb, type Window } from "@service/core";
+import { absorbOwned, type Window } from "@service/core";
 import { noEntries } from "@service/core/entries";
 import { Lru } from "@service/core/lru";
 import { type Block, WindowWriter } from "@service/core/packed";
@@ -81,7 +81,7 @@ export class OpenMinutes {
       open = undefined;
     }
     if (open) {
-      absorb(open.merged, values);
+      absorbOwned(open.merged, values);
       open.digests.push(digestText);
     } else if (from_ns <= end_ns - spanNs(FINEST)) {
       open = { end_ns, merged: values, digests: [digestText] };
