@@ -2,13 +2,13 @@
 
 import { instanceList } from "@service/core";
 import { refuse } from "@service/core/problem";
-import { countFromOne, optional, seconds } from "@service/core/query";
+import { countFromOne, optional, seconds, someText } from "@service/core/query";
 import { LAST_NS, secondsFromNs } from "@service/core/time";
 import { json } from "../http/answers.ts";
 import { type Route, route } from "../http/route.ts";
-import { listed } from "../windows/instance.ts";
+import { findInstance, listed } from "../windows/instance.ts";
 import { DAY_NS } from "../windows/levels.ts";
-import { cursorFormat, selectInstances, tagFilter } from "../windows/selection.ts";
+import { selectInstances, tagFilter } from "../windows/selection.ts";
 
 /** `GET /api/v1/instances`: the instances that ran in a time range, the newest first. */
 export const instances: Route = route({
@@ -31,9 +31,10 @@ export const instances: Route = route({
         "percent sign and %3A a colon in a key. Default: any.",
     ),
     limit: optional(countFromOne, "Most instances in one answer. Default: all."),
-    cursor: optional(
-      cursorFormat,
-      "Where the previous page ended: taken from its header Link. Default: the first page.",
+    after: optional(
+      someText,
+      "Id of the last instance of the previous page, as its header Link has it. Default: the first " +
+        "page.",
     ),
   },
   answers: {
@@ -52,18 +53,27 @@ export const instances: Route = route({
         { parameter: "start", message },
       ]);
     }
+    const { after } = query;
+    const last = after === undefined ? undefined : await findInstance(db, project, after);
+    if (last === null) {
+      const message = "must be the id of a known instance, the last one of the previous page";
+      throw refuse(400, `Cannot list instances: after ${message}`, [
+        { parameter: "after", message },
+      ]);
+    }
     const page = await selectInstances(db, {
       ...query,
       project,
+      after: last,
       start_ns,
       // Without `end` the range is open: an instance's clock may be ahead of ours.
       end_ns: query.end ?? LAST_NS,
     });
-    if (page.next !== null) {
+    if (!page.isLast) {
       const next = new URL(c.req.url);
       next.searchParams.set("start", secondsFromNs(start_ns));
       if (query.end !== undefined) next.searchParams.set("end", secondsFromNs(query.end));
-      next.searchParams.set("cursor", page.next);
+      next.searchParams.set("after", page.instances.at(-1)!.instance_id);
       c.header("link", `<${next.pathname}${next.search}>; rel="next"`);
     }
     return { instances: page.instances.map(listed) };

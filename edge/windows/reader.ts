@@ -67,7 +67,7 @@ export class StorageReader implements SignalsReader {
       end_ns: to_ns,
       tags,
       limit,
-      cursor: last,
+      after: last,
     });
     return instances.map(listed);
   }
