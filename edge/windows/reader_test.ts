@@ -1,0 +1,104 @@
+/** The reader of a project: pages of instances, windows of many, steps of one. */
+
+import assert from "node:assert/strict";
+import type { SignalsReader } from "@service/core";
+import { nsFromTs, SECOND_NS } from "@service/core/time";
+import { testOnEachStorage } from "../testing/each_storage.ts";
+import { newInstanceId, newKey, NOW_TS, send, type TestService } from "../testing/api.ts";
+import { StorageReader } from "./reader.ts";
+
+const START = NOW_TS - 1_000;
+const SPAN = { from_ns: nsFromTs(START), to_ns: nsFromTs(NOW_TS) };
+
+/** The reader of the service's own project, or of the newest one. */
+async function readerOf({ db, service, clock, key }: TestService): Promise<SignalsReader> {
+  const { rows: [row] } = await db.query({
+    sql: "SELECT p.id, p.name FROM keys k JOIN projects p ON p.id = k.project WHERE k.prefix = ?",
+    args: [key.slice(0, 12)],
+  });
+  return new StorageReader({
+    db,
+    project: row as unknown as { id: bigint; name: string },
+    blocks: service.memory.blocks,
+    now_ns: clock.now_ns,
+    retention_days: 30,
+  });
+}
+
+/** Instances that started one after the other, a window of ten seconds each; the newest first. */
+async function sendInstances(service: TestService, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, newInstanceId);
+  for (const [i, instance_id] of ids.entries()) {
+    const from = START + 10 * i;
+    const tags = { "host.name": `host ${i % 2}` };
+    await send(service, { instance_id, start: from, from, to: from + 10, work: i + 1, tags });
+  }
+  return ids.reverse();
+}
+
+testOnEachStorage({
+  async "pages of instances follow each other, the newest instance first"(service) {
+    const ids = await sendInstances(service, 5);
+    const reader = await readerOf(service);
+    const listed: string[] = [];
+    while (listed.length % 2 === 0 && listed.length < 9) {
+      const page = await reader.instances({}, SPAN, { limit: 2, after: listed.at(-1) });
+      listed.push(...page.map(({ instance_id }) => instance_id));
+    }
+    assert.deepEqual(listed, ids);
+    const selected = await reader.instances(
+      { tags: { "host.name": "host 0" } },
+      SPAN,
+      { limit: 9, after: ids[0] },
+    );
+    assert.deepEqual(selected.map(({ instance_id }) => instance_id), [ids[2], ids[4]]);
+    await assert.rejects(reader.instances({}, SPAN, { limit: 1, after: "none" }), RangeError);
+  },
+
+  async "windows come in the order of the ids, however many there are"(service) {
+    const ids = await sendInstances(service, 30);
+    const shuffled = ids.toSorted();
+    const reader = await readerOf(service);
+    const windows = await Array.fromAsync(reader.windows(shuffled, SPAN, {}));
+    assert.deepEqual(windows.map(({ instance }) => instance.instance_id), shuffled);
+    for (const { instance, window, payload_ns, gaps } of windows) {
+      const [counter] = window.series.values();
+      assert.ok(counter?.type === "counter");
+      assert.equal(counter.total, ids.length - ids.indexOf(instance.instance_id));
+      assert.equal(payload_ns, window.to_ns);
+      assert.deepEqual(gaps, []);
+    }
+  },
+
+  async "a window that ends outside the span, or is another project's, is left out"(service) {
+    const [id] = await sendInstances(service, 1);
+    const reader = await readerOf(service);
+    const before = { from_ns: nsFromTs(START - 100), to_ns: nsFromTs(START + 9) };
+    const [empty] = await Array.fromAsync(reader.windows([id!], before, {}));
+    assert.equal(empty!.window.series.size, 0);
+    const other = await readerOf({ ...service, key: await newKey(service.db) });
+    assert.deepEqual(await Array.fromAsync(other.windows([id!], SPAN, {})), []);
+    assert.deepEqual(await Array.fromAsync(other.steps(id!, SPAN, SECOND_NS, {})), []);
+    assert.deepEqual(await other.instances({}, SPAN, { limit: 9 }), []);
+  },
+
+  async "steps hold whole windows"(service) {
+    const instance_id = newInstanceId();
+    for (let i = 0; i < 12; i++) {
+      const from = START + 10 * i;
+      await send(service, { instance_id, start: START, from, to: from + 10 });
+    }
+    const steps = await Array.fromAsync(
+      (await readerOf(service)).steps(instance_id, SPAN, 30n * SECOND_NS, {}),
+    );
+    const totals = steps.map(({ series }) => {
+      const [counter] = series.values();
+      return counter?.type === "counter" ? counter.total : null;
+    });
+    assert.equal(START % 30, 10);
+    assert.deepEqual(totals, [2, 3, 3, 3, 1]);
+    for (const [i, { from_ns }] of steps.entries()) {
+      assert.equal(from_ns, steps[i - 1]?.to_ns ?? nsFromTs(START));
+    }
+  },
+});
