@@ -124,7 +124,8 @@ async function readWindow(
   expectFewSeries(window, limits);
   await service.instances.expectRoom(client, instance_id, limits);
   const { frame, known } = read.packed ?? await packers.pack(db, project, upload);
-  const { block } = known;
+  const { hash } = known.block;
+  const { from_ns, to_ns } = window;
   const name = { project, instance_id };
   const digest = digestOf(content);
   return {
@@ -132,17 +133,17 @@ async function readWindow(
       project,
       key: key.name,
       known,
-      from_ns: window.from_ns,
-      to_ns: window.to_ns,
+      from_ns,
+      to_ns,
       final,
       body: frame.bytes,
       digest,
       entries: storedLists(window),
-      minutes: minutes.closeWith({ name, block, window, digest }),
+      minutes: minutes.closeWith({ name, from_ns, to_ns, frame, block: hash, digest }),
       received_ns: service.now_ns(),
     },
     answered: {
-      ...(isPacked && { block: block.hash }),
+      ...(isPacked && { block: hash }),
       ...(ignored.length > 0 && { ignored }),
     },
   };

@@ -11,7 +11,7 @@ export interface Memory {
   blocks: Blocks;
   /** The packers of windows that came as JSON. */
   packers: Packers;
-  /** Merged windows of minutes that are not over. */
+  /** Windows of minutes that are not over. */
   minutes: OpenMinutes;
   /** Merges of stored windows that were read. */
   runs: Runs;
@@ -20,5 +20,10 @@ export interface Memory {
 /** An empty memory; `onDamage` is called for each stored row that cannot be read. */
 export function createMemory(onDamage?: (error: Error) => void): Memory {
   const blocks = new Blocks(onDamage);
-  return { blocks, packers: new Packers(blocks), minutes: new OpenMinutes(), runs: new Runs() };
+  return {
+    blocks,
+    packers: new Packers(blocks),
+    minutes: new OpenMinutes(blocks),
+    runs: new Runs(),
+  };
 }

@@ -1,16 +1,18 @@
-/** Open minutes: their windows, merged on arrival. */
+/** Open minutes: their windows as they came, so that they need not be read when the minute ends. */
 
 import { absorbOwned, type Window } from "@service/core";
-import { noEntries } from "@service/core/entries";
 import { Lru } from "@service/core/lru";
-import { type Block, WindowWriter } from "@service/core/packed";
+import { type Frame, readWindow, WindowWriter } from "@service/core/packed";
 import { type Statement, statement } from "../database/database.ts";
-import type { InstanceName } from "./blocks.ts";
+import type { Blocks, InstanceName } from "./blocks.ts";
 import { FINEST, spanEnd, spanNs } from "./levels.ts";
 import { deflated } from "./stored_frame.ts";
 
-/** Series and frames that all open minutes may have together: some 50 MB. */
-const MAX_WEIGHT = 200_000;
+/** Bytes that all open minutes may have together. */
+const MAX_BYTES = 32 * 2 ** 20;
+
+/** Windows of one minute: with more of them, its roll-up is left to the maintenance. */
+const MAX_WINDOWS = 128;
 
 /** The roll-up of a minute, as it is stored. */
 export interface PackedMinute {
@@ -25,70 +27,95 @@ export interface PackedMinute {
   digests: string;
 }
 
+/** The windows of a minute so far. */
 interface OpenMinute {
   end_ns: bigint;
-  merged: Window;
+  /** End of the last window. */
+  to_ns: bigint;
+  windows: Pick<ClosingWindow, "frame" | "block">[];
   digests: string[];
+  bytes: number;
 }
 
 /** A window that is about to be stored. */
 export interface ClosingWindow {
   name: InstanceName;
-  /** The block that it names; roll-ups that end with it name the same one. */
-  block: Block;
-  window: Window;
+  from_ns: bigint;
+  to_ns: bigint;
+  /** The window without entries. */
+  frame: Frame;
+  /** Hash of the block that it names; roll-ups that end with it name the same one. */
+  block: string;
   digest: Uint8Array;
 }
 
 /**
- * Merges the windows of minutes that are not over, so that they need not be read when the minute ends.
- * A merge may lack windows that another process got: it is stored only if its windows are the stored
- * ones, and is made from the stored ones otherwise.
+ * Keeps the windows of minutes that are not over. They may lack some that another process got: the
+ * roll-up is stored only if its windows are the stored ones, and is made from the stored ones otherwise.
  */
 export class OpenMinutes {
-  readonly #open = new Lru<string, OpenMinute>({
-    max: MAX_WEIGHT,
-    weigh: ({ merged }) => weightOf(merged),
-  });
+  readonly #blocks: Blocks;
+  readonly #open = new Lru<string, OpenMinute>({ max: MAX_BYTES, weigh: ({ bytes }) => bytes });
   readonly #writer = new WindowWriter();
 
-  /** The minutes that end with a window, which is about to be stored and belongs to this from now on. */
-  closeWith(closing: ClosingWindow): PackedMinute[] {
-    const { block } = closing;
-    return this.#closed(closing).map(({ end_ns, merged, digests }) => ({
-      end_ns,
-      from_ns: merged.from_ns,
-      to_ns: merged.to_ns,
-      body: deflated(this.#writer.write({ window: merged, block }).frame),
-      hash: Uint8Array.fromHex(block.hash),
-      digests: digests.join(),
-    }));
+  /** With the blocks that windows name. */
+  constructor(blocks: Blocks) {
+    this.#blocks = blocks;
   }
 
-  #closed({ name, window, digest }: ClosingWindow): OpenMinute[] {
+  /** The minutes that end with a window, which is about to be stored. */
+  closeWith(closing: ClosingWindow): PackedMinute[] {
+    return this.#closed(closing).flatMap((minute) => this.#pack(minute, closing) ?? []);
+  }
+
+  #closed({ name, from_ns, to_ns, digest, ...window }: ClosingWindow): OpenMinute[] {
     const key = `${name.project} ${name.instance_id}`;
     const closed: OpenMinute[] = [];
-    const { from_ns, to_ns } = window;
-    const values = { ...window, ...noEntries() };
     const end_ns = spanEnd(to_ns, FINEST);
-    // As SQLite writes it.
-    const digestText = digest.toHex().toUpperCase();
     let open = this.#open.get(key);
     this.#open.delete(key);
-    if (open?.merged.to_ns !== from_ns) open = undefined;
+    if (open?.to_ns !== from_ns) open = undefined;
     if (open && open.end_ns !== end_ns) {
       closed.push(open);
       open = undefined;
     }
-    if (open) {
-      absorbOwned(open.merged, values);
-      open.digests.push(digestText);
-    } else if (from_ns <= end_ns - spanNs(FINEST)) {
-      open = { end_ns, merged: values, digests: [digestText] };
+    if (!open && from_ns <= end_ns - spanNs(FINEST)) {
+      open = { end_ns, to_ns, windows: [], digests: [], bytes: 0 };
     }
-    if (open?.end_ns === to_ns) closed.push(open);
-    else if (open) this.#open.set(key, open);
+    if (!open || open.windows.length === MAX_WINDOWS) return closed;
+    open.to_ns = to_ns;
+    open.windows.push(window);
+    // As SQLite writes it.
+    open.digests.push(digest.toHex().toUpperCase());
+    open.bytes += window.frame.bytes.length;
+    if (end_ns === to_ns) closed.push(open);
+    else this.#open.set(key, open);
     return closed;
+  }
+
+  /** The roll-up of a minute; `undefined` if a block is no longer in memory. */
+  #pack(
+    { end_ns, to_ns, windows, digests }: OpenMinute,
+    { name: { project }, block: hash }: ClosingWindow,
+  ): PackedMinute | undefined {
+    let window: Window | undefined;
+    for (const { frame, block } of windows) {
+      const known = this.#blocks.get({ project, hash: block });
+      if (!known) return undefined;
+      const next = readWindow(frame, known.block).window;
+      if (window) absorbOwned(window, next);
+      else window = next;
+    }
+    const block = this.#blocks.get({ project, hash })?.block;
+    if (!window || !block) return undefined;
+    return {
+      end_ns,
+      from_ns: window.from_ns,
+      to_ns,
+      body: deflated(this.#writer.write({ window, block }).frame),
+      hash: Uint8Array.fromHex(hash),
+      digests: digests.join(),
+    };
   }
 }
 
@@ -111,12 +138,3 @@ const INSERT_MINUTE = `INSERT INTO windows
         AND end_ns > :after_ns AND end_ns <= :end_ns ORDER BY end_ns
     ))
   ON CONFLICT DO NOTHING`;
-
-/** The number of series and frames of a window. */
-export function weightOf({ series: all }: Window): number {
-  let weight = all.size;
-  for (const series of all.values()) {
-    if (series.type === "profile") weight += series.frames.size;
-  }
-  return weight;
-}

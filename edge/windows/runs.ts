@@ -1,10 +1,10 @@
 /** Runs of pieces, merged, in memory: a read that was done before, or goes on, merges few windows. */
 
 import { Buffer } from "node:buffer";
+import type { Window } from "@service/core";
 import { Lru } from "@service/core/lru";
 import type { Row } from "../database/database.ts";
 import { Merge, type MergeOptions } from "./merge.ts";
-import { weightOf } from "./open_minutes.ts";
 
 /** Series and frames of all merges together: some 50 MB. */
 const MAX_WEIGHT = 200_000;
@@ -47,4 +47,13 @@ function isSame(a: Row, b: Row | undefined): boolean {
 
 function bytesOf({ body }: Row): Buffer {
   return Buffer.from(body as ArrayBuffer);
+}
+
+/** The number of series and frames of a window. */
+function weightOf({ series: all }: Window): number {
+  let weight = all.size;
+  for (const series of all.values()) {
+    if (series.type === "profile") weight += series.frames.size;
+  }
+  return weight;
 }
