@@ -91,7 +91,7 @@ async function readSent(
   { client, blocks }: BlockSource,
 ): Promise<KnownBlock> {
   const block = await readBlock(frame);
-  if (block.hash === hash) return blocks.add(client.project.id, block, { isStored: false });
+  if (block.hash === hash) return blocks.add(client.project.id, block);
   throw badPart(
     "block",
     `Cannot store the window: it names the block ${hash}, sent is ${block.hash}`,

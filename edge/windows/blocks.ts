@@ -24,8 +24,8 @@ export interface KnownBlock {
   readonly tags: string;
   /** Attributes of its instance, JSON. */
   readonly attributes: string;
-  /** Whether the database is known to have it. */
-  isStored: boolean;
+  /** Row id of its instance; absent: the database may lack it. */
+  instance?: bigint;
 }
 
 /** The name of a block: another project's is not known, whoever has sent it. */
@@ -82,7 +82,7 @@ export class Blocks {
       const block = await this.#readStored(row);
       if (!block) continue;
       loaded.set(block.hash, block);
-      this.add(project, block, { isStored: true }).isStored = true;
+      this.add(project, block).instance = row.instance as bigint;
     }
     return loaded;
   }
@@ -95,15 +95,14 @@ export class Blocks {
   }
 
   /** A block, in memory from now on. */
-  add(project: bigint, block: Block, options: { isStored: boolean }): KnownBlock {
+  add(project: bigint, block: Block): KnownBlock {
     const known = this.get({ project, hash: block.hash });
     if (known) return known;
     const { tags, attributes } = block.instance;
-    const added = {
+    const added: KnownBlock = {
       block,
       tags: JSON.stringify(tags),
       attributes: JSON.stringify(attributes),
-      ...options,
     };
     this.#known.set(`${project} ${block.hash}`, added);
     return added;
@@ -117,8 +116,8 @@ export class Blocks {
     const { rows: [row] } = await db.query(query);
     const block = row && await this.#readStored(row);
     if (!block) return undefined;
-    const known = this.add(project, block, { isStored: true });
-    known.isStored = true;
+    const known = this.add(project, block);
+    known.instance = row.instance as bigint;
     return known;
   }
 
@@ -138,23 +137,23 @@ export class Blocks {
 
 /** The statements that store a block of an instance, if the database may lack it. */
 export function storingBlock(
-  { block, isStored }: KnownBlock,
+  { block, instance }: KnownBlock,
   args: InstanceName & { received_ns: bigint },
 ): Statement[] {
-  if (isStored) return [];
+  if (instance !== undefined) return [];
   const hash = Uint8Array.fromHex(block.hash);
   return [statement(STORE, { ...args, hash, body: deflated(block.frame) })];
 }
 
 const FIND =
-  `/* find the block */ SELECT b.id, b.hash, b.body FROM blocks b JOIN instances i ON i.id = b.instance
+  `/* find the block */ SELECT b.id, b.instance, b.hash, b.body FROM blocks b JOIN instances i ON i.id = b.instance
   WHERE b.hash = :hash AND i.project = :project`;
 
-const NEWEST = `/* find the newest block */ SELECT b.id, b.hash, b.body
+const NEWEST = `/* find the newest block */ SELECT b.id, b.instance, b.hash, b.body
   FROM instances i JOIN blocks b ON b.instance = i.id
   WHERE i.project = :project AND i.instance_id = :instance_id ORDER BY b.id DESC LIMIT 1`;
 
-const LOAD = `/* load the blocks */ SELECT id, hash, body FROM blocks
+const LOAD = `/* load the blocks */ SELECT id, instance, hash, body FROM blocks
   WHERE id IN (SELECT value FROM json_each(:ids))`;
 
 const STORE = `INSERT INTO blocks (instance, hash, received_ns, body)

@@ -43,7 +43,7 @@ export class Packers {
   ): Promise<PackedUpload> {
     const packer = await this.#find(db, project, instance);
     const { frame, block } = await packer.pack({ ...window, ...noEntries() }, { final });
-    return { frame, known: this.#blocks.add(project, block, { isStored: false }) };
+    return { frame, known: this.#blocks.add(project, block) };
   }
 
   async #find(db: Database, project: bigint, instance: InstanceHead): Promise<WindowPacker> {

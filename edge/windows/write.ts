@@ -1,7 +1,13 @@
 /** Storing a window, with all its changes in one write. */
 
 import { SECOND_NS } from "@service/core/time";
-import { type Database, type Row, type Statement, statement } from "../database/database.ts";
+import {
+  type Database,
+  type Result,
+  type Row,
+  type Statement,
+  statement,
+} from "../database/database.ts";
 import { type KnownBlock, storingBlock } from "./blocks.ts";
 import { type StoredList, storingLists } from "./entries.ts";
 import { LEVELS, spanEnd } from "./levels.ts";
@@ -49,31 +55,36 @@ export interface Stored {
 
 /**
  * Stores a window, unless it is stored already or contradicts stored ones, and removes the roll-ups that
- * lack it: all or nothing, in one round trip if the window follows the newest one, or is the first of its block.
+ * lack it: all or nothing, in one round trip if the window follows the newest one, or is the first of its
+ * block.
  */
 export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
-  const { known } = window;
+  const { known, to_ns } = window;
+  const { instance } = known;
   const args = argsOf(window);
-  const following = known.isStored &&
-    await write(db, window, {
-      insert: [statement(INSERT_FOLLOWING, args)],
-      update: [statement(UPDATE_FOLLOWED, args)],
+  if (instance !== undefined) {
+    const { inserted, rolled } = await write(db, window, {
+      insert: [statement(INSERT_FOLLOWING, { ...args, instance })],
+      update: [statement(UPDATE_FOLLOWED, { ...args, instance })],
     });
-  if (following) return following;
-  const stored = await write(db, window, {
+    if (inserted.rowsAffected > 0) return { stored: true, watermark_ns: to_ns, instance, rolled };
+  }
+  const { updated: { rows: [stored] }, rolled } = await write(db, window, {
     insert: [
-      ...known.isStored ? [] : [statement(INSERT_INSTANCE, args)],
+      ...instance === undefined ? [statement(INSERT_INSTANCE, args)] : [],
       ...storingBlock(known, args),
       statement(INSERT_WINDOW, args),
     ],
     update: [statement(UPDATE_INSTANCE, args), statement(DELETE_ROLLUPS, args)],
   });
-  known.isStored = true;
-  if (stored) return stored;
+  if (stored) {
+    const state = stored as unknown as StoredState;
+    known.instance = state.instance;
+    return { stored: true, ...state, rolled };
+  }
   const { rows: [state] } = await db.query(statement(STATE, args));
-  if (state?.has_block) return notStored(window, state);
-  known.isStored = false;
-  return await storeWindow(db, window);
+  known.instance = state?.has_block ? state.instance as bigint : undefined;
+  return state?.has_block ? notStored(window, state) : await storeWindow(db, window);
 }
 
 /** The arguments of all statements. */
@@ -91,28 +102,39 @@ function argsOf(window: WindowToStore) {
   };
 }
 
-/** Statements that store a window; the first of `update` gives the state after it if the window is new. */
+/** Statements that store a window: the last of `insert` inserts it, the others depend on that. */
 interface Storing {
   insert: Statement[];
   update: Statement[];
 }
 
-/** Stores a window with its entries and minutes in one transaction; `null` if it was not inserted. */
+/** What became of a window. */
+interface Written {
+  /** Result of the statement that inserts it. */
+  inserted: Result;
+  /** Result of the first statement that updates its instance. */
+  updated: Result;
+  /** Ends of the minutes whose roll-ups were stored with it. */
+  rolled: bigint[];
+}
+
+/** Stores a window with its entries and minutes in one transaction. */
 async function write(
   db: Database,
   window: WindowToStore,
   { insert, update }: Storing,
-): Promise<Stored | null> {
+): Promise<Written> {
   const { project, to_ns, entries, minutes = [] } = window;
   const { instance_id } = window.known.block.instance;
   const inserting = [...insert, ...storingLists(entries, { project, instance_id, to_ns })];
   const rolling = minutes.map((minute) => storingMinute(minute, { project, instance_id }));
   const results = await db.write([...inserting, ...update, ...rolling]);
-  const { rows: [state] } = results[inserting.length]!;
-  if (!state) return null;
-  const rolled = minutes.filter((_, i) => results.at(i - minutes.length)!.rowsAffected > 0)
-    .map(({ end_ns }) => end_ns);
-  return { stored: true, ...state as unknown as StoredState, rolled };
+  return {
+    inserted: results[insert.length - 1]!,
+    updated: results[inserting.length]!,
+    rolled: minutes.filter((_, i) => results.at(i - minutes.length)!.rowsAffected > 0)
+      .map(({ end_ns }) => end_ns),
+  };
 }
 
 interface StoredState {
@@ -124,7 +146,8 @@ interface StoredState {
 function notStored({ known, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
   const { start_ns } = known.block.instance;
   const watermark_ns = state.watermark_ns as bigint;
-  const unchanged = { stored: false, watermark_ns, instance: state.id as bigint, rolled: [] };
+  const instance = state.instance as bigint;
+  const unchanged = { stored: false, watermark_ns, instance, rolled: [] };
   if (state.start_ns !== start_ns) {
     return {
       conflict: "start_ns",
@@ -192,7 +215,7 @@ const INSERT_FOLLOWING = `/* insert the window */ INSERT INTO windows
     (instance, level, end_ns, from_ns, to_ns, digest, block, body)
   SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, b.id, :body FROM instances i
   JOIN blocks b ON b.instance = i.id AND b.hash = :hash
-  WHERE ${THIS_INSTANCE} AND start_ns = :start_ns
+  WHERE i.id = :instance AND ${THIS_INSTANCE} AND start_ns = :start_ns
     AND watermark_ns = :from_ns AND last_seen_ns = :from_ns AND final_ns IS NULL`;
 
 /** `changes() > 0`, here and below: only if the window was new. */
@@ -200,8 +223,7 @@ const UPDATE_FOLLOWED = `UPDATE instances SET
     received_ns = :received_ns, final_ns = :final_ns, watermark_ns = :to_ns, last_seen_ns = :to_ns,
     key = :key, tags = :tags, attributes = :attributes, profiler_version = :profiler_version,
     due_ns = min(due_ns, :due_ns)
-  WHERE ${THIS_INSTANCE} AND changes() > 0
-  RETURNING watermark_ns, id AS instance`;
+  WHERE id = :instance AND changes() > 0`;
 
 const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
     (instance, level, end_ns, from_ns, to_ns, digest, block, body)
@@ -243,7 +265,7 @@ const DELETE_ROLLUPS = `DELETE FROM windows
     AND changes() > 0`;
 
 const STATE =
-  `SELECT i.id, i.start_ns, i.watermark_ns, i.given_up_ns, i.downsampled_ns, w.from_ns, w.to_ns, w.digest,
+  `SELECT i.id AS instance, i.start_ns, i.watermark_ns, i.given_up_ns, i.downsampled_ns, w.from_ns, w.to_ns, w.digest,
     EXISTS (SELECT 1 FROM blocks WHERE instance = i.id AND hash = :hash) AS has_block
   FROM instances i
   LEFT JOIN windows w ON w.from_ns < :to_ns AND w.id = (${ofNextWindow("id")})
