@@ -64,7 +64,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "local/sources/proc": ["local/sources", "local/base"],
   "local/sources/prometheus": ["local/sources", "local/base"],
   "local/serve": ["local/base"],
-  "local/upload": ["local/sources", "local/base"],
+  "local/upload": ["local/runs", "local/sources", "local/base"],
   "local/runs": ["local/sources", "local/base"],
   "local/base": [],
 

@@ -138,7 +138,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     type: "gauge",
     unit: "windows",
     tags: [],
-    meaning: "Windows of measurements that are on disk and not yet acknowledged by the hosted API.",
+    meaning: "Windows of measurements that are not yet acknowledged by the hosted API.",
     read:
       "0 or 1 is normal. Growing: the hosted API is out of reach and hosted reads lag by that " +
       "much; nothing is lost. Absent: there is no upload.",
@@ -149,7 +149,9 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: null,
     tags: [],
-    meaning: "Attempts to upload without an answer, or with a server error.",
+    meaning:
+      "Attempts to upload without an answer, with a server error, or refused by a service that " +
+      "is older than the profiler.",
     read: "Each is repeated, and nothing is lost. Absent: there is no upload.",
     act: "Growing without pause: see profiler_upload_pending_windows.",
   },
@@ -163,6 +165,15 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "upload.",
     act:
       "Read the server's answer in errors, and beside the window in the spool's folder rejected.",
+  },
+  {
+    name: "profiler_upload_damaged_windows_total",
+    type: "counter",
+    unit: null,
+    tags: [],
+    meaning: "Windows waiting for upload whose files were damaged or removed: they were not sent.",
+    read: "It must be 0: above, the hosted totals lack these windows. Absent: there is no upload.",
+    act: "Check the disk of the state directory; what is left is in the spool's folder damaged.",
   },
   {
     name: "profiler_refused_segments_total",

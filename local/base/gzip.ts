@@ -1,8 +1,8 @@
-/** Gzip of text. */
+/** Gzip of text and bytes. */
 
-/** The compressed bytes of `text`. */
-export function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
-  return through(text, new CompressionStream("gzip"));
+/** The compressed bytes of `content`. */
+export function gzip(content: BlobPart): Promise<Uint8Array<ArrayBuffer>> {
+  return through(content, new CompressionStream("gzip"));
 }
 
 /**

@@ -1,5 +1,7 @@
 /** One attempt to send a window to the service, and its outcome. */
 
+import { PACKED_TYPE, type PackedWindow } from "@service/core/packed";
+import { gzip } from "../base/gzip.ts";
 import { errorText } from "../base/log.ts";
 
 /** The service, and the key for it. */
@@ -12,14 +14,21 @@ export interface Service {
 /** Where to send, and the signal that ends the attempt. */
 export interface PostOptions {
   service: Service;
+  /** Whether the window's block is sent before it; not where the service knows it. */
+  withBlock: boolean;
   stop: AbortSignal;
 }
 
 /** The outcome of one attempt to send a window. */
 export interface Outcome {
-  kind: "stored" | "rejected" | "unauthorized" | "failed";
+  /** `blockless`: the block must be sent too. `unsupported`: the service is older than the format. */
+  kind: "stored" | "rejected" | "unauthorized" | "failed" | "blockless" | "unsupported";
   /** The service's answer, or why there was none. */
   text: string;
+  /** Hash of a block that the service knows now. */
+  block?: string;
+  /** Members of the window that the service does not know. */
+  ignored?: string[];
   /** Whether the service has another window for this span. */
   conflict?: boolean;
   retryAfter_ms?: number;
@@ -28,10 +37,10 @@ export interface Outcome {
 const ANSWER_TIMEOUT_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
-/** Sends one compressed window; an answer that does not come in time is a failure. */
+/** Sends one window; an answer that does not come in time is a failure. */
 export async function postWindow(
-  body: Uint8Array<ArrayBuffer>,
-  { service: { base, key }, stop }: PostOptions,
+  window: PackedWindow,
+  { service: { base, key }, withBlock, stop }: PostOptions,
 ): Promise<Outcome> {
   const url = `${base.replace(/\/+$/, "")}/api/v1/ingest`;
   const attempt = new AbortController();
@@ -39,26 +48,57 @@ export async function postWindow(
   const timer = setTimeout(abort, ANSWER_TIMEOUT_MS);
   stop.addEventListener("abort", abort);
   try {
+    const { body, headers } = await bodyOf(window, withBlock);
     const response = await fetch(url, {
       method: "POST",
       body,
-      headers: { "x-api-key": key, "content-type": "application/json", "content-encoding": "gzip" },
+      headers: { "x-api-key": key, "content-type": PACKED_TYPE, ...headers },
       redirect: "manual",
       signal: attempt.signal,
     });
-    const text = `${response.status} ${(await response.text()).slice(0, 4_096)}`;
-    const { status } = response;
-    if (response.ok) return { kind: "stored", text };
-    if (status === 401 || status === 403) return { kind: "unauthorized", text };
-    if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
-      return { kind: "rejected", text, conflict: status === 409 };
-    }
-    return { kind: "failed", text, retryAfter_ms: retryAfter(response.headers) };
+    return outcomeOf(response, await response.text());
   } catch (error) {
     return { kind: "failed", text: errorText(error) };
   } finally {
     clearTimeout(timer);
     stop.removeEventListener("abort", abort);
+  }
+}
+
+/** The body of an upload, compressed if it gets smaller. */
+async function bodyOf(
+  { frame, block }: PackedWindow,
+  withBlock: boolean,
+): Promise<{ body: Uint8Array<ArrayBuffer>; headers: Record<string, string> }> {
+  const plain = new Blob([...(withBlock ? [block.frame.bytes] : []), frame.bytes]);
+  const compressed = await gzip(plain);
+  return compressed.length < plain.size
+    ? { body: compressed, headers: { "content-encoding": "gzip" } }
+    : { body: await plain.bytes(), headers: {} };
+}
+
+function outcomeOf({ ok, status, headers }: Response, body: string): Outcome {
+  const text = `${status} ${body.slice(0, 4_096)}`;
+  if (ok) return { kind: "stored", text, ...answered(body) };
+  if (status === 401 || status === 403) return { kind: "unauthorized", text };
+  if (status === 424) return { kind: "blockless", text };
+  if (status === 415) return { kind: "unsupported", text };
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
+    return { kind: "rejected", text, conflict: status === 409 };
+  }
+  return { kind: "failed", text, retryAfter_ms: retryAfter(headers) };
+}
+
+/** What a service says of a window that it has stored. */
+function answered(body: string): Pick<Outcome, "block" | "ignored"> {
+  try {
+    const { block, ignored } = JSON.parse(body);
+    return {
+      ...(typeof block === "string" && { block }),
+      ...(Array.isArray(ignored) && { ignored: ignored.map(String) }),
+    };
+  } catch {
+    return {};
   }
 }
 

@@ -1,11 +1,10 @@
 /** The sender: uploads the spooled windows of one instance, in order, each until it is answered. */
 
-import { decode, emptyWindow, type Upload } from "@service/core";
-import { secondsFromNs } from "@service/core/time";
-import { uploadShape } from "@service/core/upload_schema";
-import { gunzip } from "../base/gzip.ts";
+import type { PackedWindow } from "@service/core/packed";
+import { waitFor } from "../base/patience.ts";
 import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
+import { placeholderOf } from "./placeholder.ts";
 import { type Outcome, postWindow, type Service } from "./post.ts";
 import type { Spool, Spooled } from "./spool.ts";
 
@@ -22,7 +21,17 @@ export interface SenderOptions extends Service {
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+
+/** How long the end waits for a disk that does not answer. */
+const DISK_PATIENCE_MS = 300;
+
 const NO_TAGS = {};
+
+/** The window to send next. */
+interface Next {
+  entry: Spooled;
+  window: PackedWindow;
+}
 
 /** Sends windows from its creation until it is finished, and counts failures and rejected windows. */
 export class Sender implements Source {
@@ -36,6 +45,8 @@ export class Sender implements Source {
   /** Whether the service has refused the key. */
   #unauthorized = false;
   #finishing = false;
+  /** Hash of the newest block that the service knows. */
+  #knownBlock: string | undefined;
   /** Whether it waits for a window. */
   #idle = false;
   /** Ends the pause under way. */
@@ -49,13 +60,18 @@ export class Sender implements Source {
   }
 
   /** Takes over one window; it is on disk when this resolves. */
-  async add(upload: Upload): Promise<void> {
+  async add(window: PackedWindow): Promise<void> {
     if (this.#unauthorized) return;
-    await this.#spool.add(upload);
+    await this.#spool.add(window);
     if (this.#idle) this.#wake();
   }
 
-  /** Resolves when no window waits, or after `patience_ms`; sends nothing afterwards. */
+  /** Windows that wait. */
+  get size(): number {
+    return this.#spool.size;
+  }
+
+  /** Resolves when no window waits, or soon after `patience_ms`; sends nothing afterwards. */
   async finish(patience_ms: number): Promise<void> {
     this.#finishing = true;
     this.#wake();
@@ -63,19 +79,23 @@ export class Sender implements Source {
       this.#stop.abort();
       this.#wake();
     }, patience_ms);
-    await this.#sending;
+    await waitFor(this.#end(), patience_ms + DISK_PATIENCE_MS);
     clearTimeout(timer);
-    await this.#spool.removeIfEmpty();
-    this.#options.lock?.[Symbol.dispose]();
   }
 
-  /** Records the windows that wait, and the failures and rejected windows since the last sample. */
+  /** Records the failures, rejected and damaged windows since the last sample. */
   sample(recorder: Recorder): void {
-    recorder.gauge("profiler_upload_pending_windows", NO_TAGS, this.#spool.size);
     recorder.counter("profiler_upload_failures_total", NO_TAGS, this.#failures);
     recorder.counter("profiler_upload_rejected_windows_total", NO_TAGS, this.#rejected);
+    recorder.counter("profiler_upload_damaged_windows_total", NO_TAGS, this.#spool.takeDamaged());
     this.#failures = 0;
     this.#rejected = 0;
+  }
+
+  async #end(): Promise<void> {
+    await this.#sending;
+    await this.#spool.removeIfEmpty();
+    this.#options.lock?.[Symbol.dispose]();
   }
 
   async #send(): Promise<void> {
@@ -88,40 +108,66 @@ export class Sender implements Source {
         await this.#waitForWindow();
         continue;
       }
-      const outcome = await postWindow(next.body, {
-        service: this.#options,
-        stop: this.#stop.signal,
-      });
+      const outcome = await this.#post(next.window);
       if (this.#stop.signal.aborted) return;
-      if (outcome.kind === "failed") {
-        this.#failures++;
-        this.#warn(
-          "failing",
-          `upload is failing, windows are kept and tried again: ${outcome.text}`,
-        );
-        const longest_ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt++);
-        await this.#pause(outcome.retryAfter_ms ?? random() * longest_ms);
-      } else {
+      if (await this.#settle(next, outcome)) {
         if (outcome.kind === "stored") attempt = 0;
-        await this.#settle(next.entry, next.body, outcome);
+        continue;
       }
+      this.#failures++;
+      const longest_ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt++);
+      await this.#pause(outcome.retryAfter_ms ?? random() * longest_ms);
     }
   }
 
-  /** Ends the wait of a window that the service has answered, and will not be asked again. */
-  async #settle(entry: Spooled, body: Uint8Array<ArrayBuffer>, outcome: Outcome): Promise<void> {
-    const { kind, text, conflict } = outcome;
-    if (kind === "stored") return await this.#spool.acknowledge(entry);
-    if (kind === "unauthorized") {
-      this.#unauthorized = true;
-      return this.#warn(kind, `upload stopped: the service refuses the key: ${text}`);
+  /** Sends a window, with its block if the service does not know that, or does not know it any more. */
+  async #post(window: PackedWindow): Promise<Outcome> {
+    const options = { service: this.#options, stop: this.#stop.signal };
+    const { hash } = window.block;
+    if (this.#knownBlock === hash) {
+      const outcome = await postWindow(window, { ...options, withBlock: false });
+      if (outcome.kind !== "blockless") return outcome;
+      this.#knownBlock = undefined;
     }
-    this.#rejected++;
-    this.#warn(
-      kind,
-      `the service rejected a window, kept in ${this.#spool.directory}/rejected: ${text}`,
-    );
-    await this.#spool.reject(entry, text, conflict ? undefined : await placeholder(body, text));
+    return await postWindow(window, { ...options, withBlock: true });
+  }
+
+  /** Ends the wait of a window that the service has answered. False: it is to be sent again. */
+  async #settle(next: Next, { kind, text, ...outcome }: Outcome): Promise<boolean> {
+    switch (kind) {
+      case "stored":
+        this.#knownBlock = outcome.block ?? this.#knownBlock;
+        if (outcome.ignored) {
+          const names = outcome.ignored.join(", ");
+          this.#warn("ignored", `the service is older than this profiler, it ignores ${names}`);
+        }
+        await this.#spool.acknowledge(next.entry);
+        return true;
+      case "unauthorized":
+        this.#unauthorized = true;
+        this.#warn(kind, `upload stopped: the service refuses the key: ${text}`);
+        return true;
+      case "rejected": {
+        this.#rejected++;
+        this.#warn(
+          kind,
+          `the service rejected a window, kept in ${this.#spool.directory}/rejected: ${text}`,
+        );
+        const placeholder = outcome.conflict ? undefined : await placeholderOf(next.window, text);
+        await this.#spool.reject(next, text, placeholder);
+        return true;
+      }
+      case "unsupported":
+        this.#warn(
+          kind,
+          `the service is older than this profiler, windows are kept and tried again: ${text}`,
+        );
+        return false;
+      case "blockless":
+      case "failed":
+        this.#warn("failed", `upload is failing, windows are kept and tried again: ${text}`);
+        return false;
+    }
   }
 
   #warn(kind: string, message: string): void {
@@ -145,32 +191,5 @@ export class Sender implements Source {
         resolve();
       };
     });
-  }
-}
-
-/**
- * A window for the span of a rejected one, with an error in place of its measurements; `undefined` if
- * the rejected one is such a window itself, or cannot be read.
- */
-async function placeholder(
-  body: Uint8Array<ArrayBuffer>,
-  answer: string,
-): Promise<Upload | undefined> {
-  try {
-    const upload = uploadShape.check(decode(await gunzip(body)));
-    const { from_ns, to_ns, series, resources } = upload.window;
-    if (series.size === 0 && resources.size === 0) return undefined;
-    const seconds = secondsFromNs(to_ns - from_ns);
-    const window = emptyWindow(from_ns);
-    window.to_ns = to_ns;
-    window.errors.push({
-      level: "error",
-      message: `Nothing measured in the ${seconds} s up to here was accepted: totals lack it`,
-      exception: answer,
-      log_ns: to_ns,
-    });
-    return { ...upload, window };
-  } catch {
-    return undefined;
   }
 }

@@ -1,31 +1,39 @@
 /** The sender delivers in order to a service that misbehaves. */
 
 import assert from "node:assert/strict";
-import { decode, type Upload } from "@service/core";
-import { uploadShape } from "@service/core/upload_schema";
-import { gunzip } from "../base/gzip.ts";
+import { type Block, PACKED_TYPE, WindowPacker } from "@service/core/packed";
 import { Recorder } from "../sources/recorder.ts";
 import { Spool } from "./spool.ts";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
-import { upload } from "./testdata/upload.ts";
+import { INSTANCE, packed, type ReadUpload, readUpload } from "./testdata/upload.ts";
 import { Sender } from "./sender.ts";
 
-/** Fake service with a given answer for each request; it keeps the accepted windows. */
-function misbehaving(answers: (Response | "break off")[]) {
-  const taken: Upload[] = [];
-  const requests: { at_ms: number; headers: Headers }[] = [];
+/**
+ * Fake service with a given answer for each request, and else as the protocol says: it keeps the
+ * accepted windows, and the blocks that it knows until it is told to forget them.
+ */
+function misbehaving(answers: (Response | "break off" | "forget")[]) {
+  const taken: ReadUpload[] = [];
+  const known = new Map<string, Block>();
+  const requests: { at_ms: number; headers: Headers; bytes: number }[] = [];
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
-      requests.push({ at_ms: performance.now(), headers: request.headers });
       const body = await request.bytes();
+      const { headers } = request;
+      requests.push({ at_ms: performance.now(), headers, bytes: body.length });
       const answer = answers.shift();
       if (answer === "break off") {
         return new Response(new ReadableStream({ pull: (answer) => answer.error("as told") }));
       }
-      if (answer) return answer;
-      taken.push(uploadShape.check(decode(await gunzip(body))));
-      return Response.json({});
+      if (answer === "forget") known.clear();
+      else if (answer) return answer;
+      const plain = headers.get("content-encoding") === "gzip" ? await inflated(body) : body;
+      const read = await readUpload(plain, known);
+      if (!read) return Response.json({ detail: "send the block too" }, { status: 424 });
+      taken.push(read);
+      known.set(read.block.hash, read.block);
+      return Response.json({ stored: true, watermark_ns: 0, block: read.block.hash });
     },
   );
   return {
@@ -34,6 +42,11 @@ function misbehaving(answers: (Response | "break off")[]) {
     requests,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).bytes();
 }
 
 async function senderTo(base: string, directory: string) {
@@ -56,19 +69,19 @@ function published(sender: Sender): Record<string, unknown> {
   );
 }
 
-const spans = (taken: Upload[]) => taken.map(({ window }) => Number(window.to_ns / 1_000_000_000n));
+const spans = (taken: ReadUpload[]) =>
+  taken.map(({ window }) => Number(window.to_ns / 1_000_000_000n));
 
 Deno.test("windows arrive in order with key, type and encoding, and the spool ends empty", async () => {
   await using directory = await temporaryDirectory();
   await using service = misbehaving([]);
   const { sender, warnings } = await senderTo(`${service.base}/`, `${directory.path}/spool`);
-  for (let i = 0; i < 5; i++) await sender.add(upload(i, i + 1, 1));
+  for (let i = 0; i < 5; i++) await sender.add(await packed(i, i + 1));
   await sender.finish(10_000);
   assert.deepEqual(spans(service.taken), [1, 2, 3, 4, 5]);
   const { headers } = service.requests[0]!;
   assert.equal(headers.get("x-api-key"), "secret");
-  assert.equal(headers.get("content-type"), "application/json");
-  assert.equal(headers.get("content-encoding"), "gzip");
+  assert.equal(headers.get("content-type"), PACKED_TYPE);
   assert.deepEqual(warnings, []);
   await assert.rejects(Deno.stat(`${directory.path}/spool`), Deno.errors.NotFound);
 });
@@ -82,8 +95,8 @@ Deno.test("a service that fails, breaks off or redirects gets the window again, 
     new Response("slow", { status: 408 }),
   ]);
   const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
-  await sender.add(upload(0, 1, 1));
-  await sender.add(upload(1, 2, 1));
+  await sender.add(await packed(0, 1));
+  await sender.add(await packed(1, 2));
   await sender.finish(10_000);
   assert.deepEqual(spans(service.taken), [1, 2]);
   assert.equal(warnings.length, 1);
@@ -98,7 +111,7 @@ Deno.test("Retry-After is honoured", async () => {
     new Response(null, { status: 429, headers: { "retry-after": "1" } }),
   ]);
   const { sender, spool } = await senderTo(service.base, `${directory.path}/spool`);
-  await sender.add(upload(0, 1, 1));
+  await sender.add(await packed(0, 1));
   while (spool.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   const [first, second] = service.requests;
   assert(second!.at_ms - first!.at_ms >= 990);
@@ -110,9 +123,9 @@ for (const status of [401, 403]) {
     await using directory = await temporaryDirectory();
     await using service = misbehaving([new Response("no", { status })]);
     const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
-    await sender.add(upload(0, 1, 1));
+    await sender.add(await packed(0, 1));
     await sender.finish(10_000);
-    await sender.add(upload(1, 2, 1));
+    await sender.add(await packed(1, 2));
     await sender.finish(10_000);
     assert.equal(service.requests.length, 1);
     assert.equal(warnings.length, 1);
@@ -124,8 +137,8 @@ Deno.test("a rejected window is kept in a file, and a placeholder with the reaso
   await using directory = await temporaryDirectory();
   await using service = misbehaving([new Response("bad path", { status: 400 })]);
   const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
-  await sender.add(upload(0, 1, 7));
-  await sender.add(upload(1, 2, 1));
+  await sender.add(await packed(0, 1, { total: 7 }));
+  await sender.add(await packed(1, 2));
   await sender.finish(10_000);
   assert.deepEqual(spans(service.taken), [1, 2]);
   const [placeholder] = service.taken;
@@ -140,8 +153,8 @@ Deno.test("a window for a span that the service already has is only kept in a fi
   await using directory = await temporaryDirectory();
   await using service = misbehaving([new Response("overlaps", { status: 409 })]);
   const { sender } = await senderTo(service.base, `${directory.path}/spool`);
-  await sender.add(upload(0, 1, 7));
-  await sender.add(upload(1, 2, 1));
+  await sender.add(await packed(0, 1, { total: 7 }));
+  await sender.add(await packed(1, 2));
   await sender.finish(10_000);
   assert.deepEqual(spans(service.taken), [2]);
 });
@@ -153,10 +166,72 @@ Deno.test("the end does not wait for a service that never answers, and the windo
     `http://127.0.0.1:${(silent.addr as Deno.NetAddr).port}`,
     `${directory.path}/spool`,
   );
-  await sender.add(upload(0, 1, 1));
+  await sender.add(await packed(0, 1));
   await sender.finish(100);
   assert.equal(spool.size, 1);
-  assert.equal(published(sender).profiler_upload_pending_windows, 1);
+  assert.equal(sender.size, 1);
   assert.equal((await Spool.open(`${directory.path}/spool`, { warn: assert.fail })).size, 1);
   silent.close();
+});
+
+Deno.test("a block is sent until the service has answered that it knows it, and again if it forgets it", async () => {
+  await using directory = await temporaryDirectory();
+  const answers: (Response | "forget")[] = [];
+  await using service = misbehaving(answers);
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+  const gauges = Array.from({ length: 300 }, (_, i) => `gauge_${i}`);
+  const packedBy = new WindowPacker(INSTANCE);
+  const add = async (at: number) => {
+    await sender.add(await packed(at, at + 1, { gauges, packedBy }));
+    while (sender.size > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  for (let i = 0; i < 3; i++) await add(i);
+  answers.push("forget");
+  await add(3);
+  await add(4);
+  const withBlock = service.taken.map((upload) => upload.withBlock);
+  assert.deepEqual(withBlock, [true, false, false, true, false]);
+  assert.equal(service.requests.length, 6, "a refused window is sent again at once");
+  assert.equal(published(sender).profiler_upload_failures_total, 0);
+  assert.deepEqual(warnings, []);
+  const [first, second] = service.requests;
+  assert(second!.bytes < first!.bytes / 2);
+  await sender.finish(10_000);
+});
+
+Deno.test("a service that never knows a block is a failure, with pauses", async () => {
+  await using directory = await temporaryDirectory();
+  const unknown = () => new Response("unknown", { status: 424 });
+  await using service = misbehaving([unknown(), unknown()]);
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+  await sender.add(await packed(0, 1));
+  await sender.finish(10_000);
+  assert.deepEqual(spans(service.taken), [1]);
+  assert.equal(published(sender).profiler_upload_failures_total, 2);
+  assert.match(warnings.join(), /424 unknown/);
+});
+
+Deno.test("windows wait for a service that does not read the format yet, with one warning", async () => {
+  await using directory = await temporaryDirectory();
+  const older = () => new Response("application/json only", { status: 415 });
+  await using service = misbehaving([older(), older()]);
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+  for (let i = 0; i < 2; i++) await sender.add(await packed(i, i + 1));
+  await sender.finish(10_000);
+  assert.deepEqual(spans(service.taken), [1, 2]);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /older than this profiler.*415 application\/json only/);
+  assert.equal(published(sender).profiler_upload_rejected_windows_total, 0);
+});
+
+Deno.test("what a service ignores is said once", async () => {
+  await using directory = await temporaryDirectory();
+  const answer = () => Response.json({ stored: true, watermark_ns: 0, ignored: ["traces"] });
+  await using service = misbehaving([answer(), answer()]);
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+  for (let i = 0; i < 2; i++) await sender.add(await packed(i, i + 1));
+  await sender.finish(10_000);
+  assert.equal(service.requests.length, 2);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /traces/);
 });

@@ -1,61 +1,76 @@
 /**
- * The spool: windows that wait for upload, one file each, `<from_ns>-<to_ns>.new.json.gz`, and from the
- * first attempt to send it `.sent.json.gz`. A window that was ever sent may be stored already, so only
+ * The spool: windows that wait for upload. A window that was ever sent may be stored already, so only
  * those never sent are merged when the spool grows over its limit: it loses time resolution, no counts.
  */
 
-import { decode, encodeUpload, mergeAll, type Upload } from "@service/core";
-import { MAX_INFLATED_BYTES, MAX_SERIES, MAX_UPLOAD_BYTES } from "@service/core/limits";
-import { uploadShape } from "@service/core/upload_schema";
+import { type PackedWindow, windowHead, WindowPacker } from "@service/core/packed";
 import { removeOldest, writeWhole } from "../base/files.ts";
-import { gunzip, gzip } from "../base/gzip.ts";
 import { errorText } from "../base/log.ts";
+import { SpoolFiles, type WindowFile } from "./spool_files.ts";
 
 /** One window in the spool. */
 export interface Spooled {
   readonly from_ns: bigint;
   readonly to_ns: bigint;
-  /** Compressed size in bytes. */
+  /** Size in bytes. */
   readonly bytes: number;
   sent: boolean;
-  /** The compressed body, only where the disk did not take it. */
-  readonly held?: Uint8Array<ArrayBuffer>;
+  /** Its file, or the window itself where the disk did not take it. */
+  kept: WindowFile | PackedWindow;
 }
 
-/** Compressed bytes that one instance's spool holds before it merges windows. */
+/** Bytes that one instance's spool holds before it merges windows. */
 export const SPOOL_BYTES: number = 64 * 2 ** 20;
 
 /** The limit of a spool, and how it tells of a disk that fails. */
 export interface SpoolOptions {
-  /** Tells the user; called once. */
+  /** Tells the user; called once for each kind of message. */
   warn: (message: string) => void;
-  /** Compressed bytes, {@linkcode SPOOL_BYTES} unless given. */
+  /** Bytes of windows and blocks, {@linkcode SPOOL_BYTES} unless given. */
   limit?: number;
 }
-
-const FILE = /^(\d+)-(\d+)\.(new|sent)\.json\.gz$/;
 
 /** The spool of one instance: oldest first, on disk, or in memory where the disk refuses. */
 export class Spool {
   readonly directory: string;
   readonly #limit: number;
-  readonly #warn: (message: string) => void;
+  readonly #tell: (message: string) => void;
+  readonly #files: SpoolFiles;
   #entries: Spooled[] = [];
-  #diskFailed = false;
+  /** Bytes of the blocks on disk, by hash. */
+  #blocks = new Map<string, number>();
+  #packer: WindowPacker | undefined;
+  #damaged = 0;
+  readonly #warned = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(directory: string, { limit = SPOOL_BYTES, warn }: SpoolOptions) {
     this.directory = directory;
     this.#limit = limit;
-    this.#warn = warn;
+    this.#tell = warn;
+    this.#files = new SpoolFiles(directory);
   }
 
   /** The spool in `directory`, with the windows that an earlier run left there. */
   static async open(directory: string, options: SpoolOptions): Promise<Spool> {
     const spool = new Spool(directory, options);
     try {
-      await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
-      spool.#entries = await leftovers(directory);
+      const { windows, blocks, foreign } = await spool.#files.open();
+      spool.#blocks = blocks;
+      spool.#entries = await spool.#withoutParts(
+        windows.map(({ bytes, ...file }) => ({
+          ...spanOf(file),
+          bytes,
+          sent: file.sent,
+          kept: file,
+        })),
+      );
+      if (foreign > 0) {
+        spool.#warn(
+          "foreign",
+          `${foreign} files in ${directory} are not of this version's format: they stay there, unsent`,
+        );
+      }
     } catch (error) {
       spool.#fail(error);
     }
@@ -67,28 +82,31 @@ export class Spool {
     return this.#entries.length;
   }
 
-  /** Keeps `upload` until it is acknowledged or rejected. */
-  add(upload: Upload): Promise<void> {
+  /** Damaged windows since this was last asked. */
+  takeDamaged(): number {
+    const damaged = this.#damaged;
+    this.#damaged = 0;
+    return damaged;
+  }
+
+  /** Keeps a window until it is acknowledged or rejected. */
+  add(window: PackedWindow): Promise<void> {
     return this.#inTurn(async () => {
-      this.#entries.push(await this.#store(upload));
-      while (this.#entries.reduce((sum, { bytes }) => sum + bytes, 0) > this.#limit) {
+      this.#entries.push(await this.#store(window));
+      while (this.#bytes() > this.#limit) {
         if (!await this.#mergeSmallest()) break;
       }
     });
   }
 
-  /** The oldest window that waits, and its body; from now on it counts as sent. */
-  next(): Promise<{ entry: Spooled; body: Uint8Array<ArrayBuffer> } | undefined> {
+  /** The oldest window that waits; from now on it counts as sent. */
+  next(): Promise<{ entry: Spooled; window: PackedWindow } | undefined> {
     return this.#inTurn(async () => {
       while (this.#entries.length > 0) {
         const entry = this.#entries[0]!;
         await this.#markSent(entry);
-        try {
-          return { entry, body: await this.#body(entry) };
-        } catch (error) {
-          this.#fail(error);
-          await this.#forget(entry);
-        }
+        const window = await this.#read(entry);
+        if (window) return { entry, window };
       }
     });
   }
@@ -99,13 +117,21 @@ export class Spool {
   }
 
   /** Moves `entry` to `rejected/`, beside the service's answer, and stores a placeholder for its span. */
-  reject(entry: Spooled, answer: string, placeholder?: Upload): Promise<void> {
+  reject(
+    { entry, window }: { entry: Spooled; window: PackedWindow },
+    answer: string,
+    placeholder?: PackedWindow,
+  ): Promise<void> {
     return this.#inTurn(async () => {
       const rejected = `${this.directory}/rejected`;
       const name = `${rejected}/${entry.from_ns}-${entry.to_ns}`;
       try {
         await Deno.mkdir(rejected, { recursive: true, mode: 0o700 });
-        await writeWhole(`${name}.json.gz`, await this.#body(entry));
+        const { block, frame } = window;
+        await writeWhole(
+          `${name}.windows`,
+          await new Blob([block.frame.bytes, frame.bytes]).bytes(),
+        );
         await writeWhole(`${name}.answer.json`, answer);
         await removeOldest(rejected, { bytes: this.#limit });
       } catch (error) {
@@ -116,10 +142,11 @@ export class Spool {
     });
   }
 
-  /** Removes the directory if nothing is left in it, neither waiting nor rejected. */
+  /** Removes the directory if nothing is left in it, neither waiting nor set aside. */
   async removeIfEmpty(): Promise<void> {
     if (this.size > 0) return;
     try {
+      await this.#removeUnnamedBlocks();
       for await (const { name } of Deno.readDir(this.directory)) {
         if (name !== "lock" && name !== "destination" && !name.endsWith(".tmp")) return;
       }
@@ -136,20 +163,44 @@ export class Spool {
     return done;
   }
 
-  async #store(upload: Upload): Promise<Spooled> {
-    return await this.#keep(upload, await gzip(encodeUpload(upload)));
+  #bytes(): number {
+    const sizes = [...this.#entries.map(({ bytes }) => bytes), ...this.#blocks.values()];
+    return sizes.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  async #keep(upload: Upload, body: Uint8Array<ArrayBuffer>): Promise<Spooled> {
-    const { from_ns, to_ns } = upload.window;
-    const entry: Spooled = { from_ns, to_ns, bytes: body.length, sent: false };
-    const path = this.#path(entry);
+  async #store(window: PackedWindow): Promise<Spooled> {
+    const { frame, block } = window;
+    const span = spanOf(windowHead(frame));
+    const entry = { ...span, bytes: frame.bytes.length, sent: false };
     try {
-      await writeWhole(path, body);
-      return entry;
+      if (!this.#blocks.has(block.hash)) {
+        await this.#removeUnnamedBlocks();
+        await this.#files.writeBlock(block);
+        this.#blocks.set(block.hash, block.frame.bytes.length);
+      }
+      const kept = { ...span, block: block.hash, sent: false };
+      await this.#files.write(kept, frame);
+      return { ...entry, kept };
     } catch (error) {
       this.#fail(error);
-      return { ...entry, held: body };
+      return { ...entry, kept: window };
+    }
+  }
+
+  /** The window of an entry; `undefined` if it is lost or damaged, which ends its wait. */
+  async #read(entry: Spooled): Promise<PackedWindow | undefined> {
+    const { kept } = entry;
+    if ("frame" in kept) return kept;
+    try {
+      return await this.#files.read(kept);
+    } catch (error) {
+      this.#damaged++;
+      this.#warn(
+        "damaged",
+        `a window is lost, what is left of it is in ${this.directory}/damaged: ${errorText(error)}`,
+      );
+      await this.#files.moveTo("damaged", kept).catch(() => {});
+      this.#entries = this.#entries.filter((other) => other !== entry);
     }
   }
 
@@ -166,41 +217,47 @@ export class Spool {
     }
     if (index < 0) return false;
     const parts = entries.slice(index, index + 2);
-    const merged = await this.#merged(parts).catch(() => undefined);
+    const merged = await this.#merged(parts);
     if (merged) {
-      entries.splice(index, 2, await this.#keep(merged.upload, merged.body));
+      entries.splice(index, 2, await this.#store(merged));
       for (const part of parts) await this.#remove(part);
     } else {
-      // They are sent as they are: if they cannot be read, the service rejects them.
-      for (const part of parts) await this.#markSent(part);
+      // They are sent as they are; one that is damaged has left the spool.
+      for (const part of parts) if (this.#entries.includes(part)) await this.#markSent(part);
     }
     return true;
   }
 
-  /** Two windows as one; `undefined` where the service would not take it. */
-  async #merged(parts: Spooled[]) {
-    const [first, second] = await Promise.all(
-      parts.map(async (part) => uploadShape.check(decode(await gunzip(await this.#body(part))))),
-    );
-    const upload = { ...second!, window: mergeAll([first!.window, second!.window]) };
-    const text = encodeUpload(upload);
-    const body = await gzip(text);
-    const inflated = new TextEncoder().encode(text).length;
-    const fits = upload.window.series.size <= MAX_SERIES && inflated <= MAX_INFLATED_BYTES &&
-      body.length <= MAX_UPLOAD_BYTES;
-    return fits ? { upload, body } : undefined;
+  /** Two windows as one; `undefined` if one window cannot hold both, or one is damaged. */
+  async #merged([a, b]: Spooled[]): Promise<PackedWindow | undefined> {
+    const [first, second] = [await this.#read(a!), await this.#read(b!)];
+    if (!first || !second) return undefined;
+    this.#packer ??= new WindowPacker(second.block.instance, second.block);
+    return await this.#packer.merge(first, second).catch(() => undefined);
   }
 
-  async #body(entry: Spooled): Promise<Uint8Array<ArrayBuffer>> {
-    return entry.held ?? await Deno.readFile(this.#path(entry));
+  /** The windows without the parts of a merged one, which are removed if they are still there. */
+  async #withoutParts(entries: readonly Spooled[]): Promise<Spooled[]> {
+    let covered = -1n;
+    const whole: Spooled[] = [];
+    for (const entry of entries) {
+      if (entry.to_ns > covered) whole.push(entry);
+      else await this.#remove(entry);
+      covered = entry.to_ns > covered ? entry.to_ns : covered;
+    }
+    return whole;
   }
 
   async #markSent(entry: Spooled): Promise<void> {
     if (entry.sent) return;
-    const before = this.#path(entry);
     entry.sent = true;
-    if (entry.held) return;
-    await Deno.rename(before, this.#path(entry)).catch((error) => this.#fail(error));
+    if ("frame" in entry.kept) return;
+    try {
+      entry.kept = await this.#files.markSent(entry.kept);
+    } catch (error) {
+      // A file that is gone is told of where it is read.
+      if (!(error instanceof Deno.errors.NotFound)) this.#fail(error);
+    }
   }
 
   async #forget(entry: Spooled): Promise<void> {
@@ -209,47 +266,32 @@ export class Spool {
   }
 
   async #remove(entry: Spooled): Promise<void> {
-    if (entry.held) return;
-    await Deno.remove(this.#path(entry)).catch((error) => this.#fail(error));
+    if ("frame" in entry.kept) return;
+    await this.#files.remove(entry.kept).catch((error) => this.#fail(error));
   }
 
-  #path(entry: Spooled): string {
-    return filePath(this.directory, entry);
+  async #removeUnnamedBlocks(): Promise<void> {
+    const named = new Set(this.#entries.map(({ kept }) => "frame" in kept ? "" : kept.block));
+    for (const hash of [...this.#blocks.keys()].filter((hash) => !named.has(hash))) {
+      this.#blocks.delete(hash);
+      await this.#files.removeBlock(hash);
+    }
   }
 
-  /** Without the disk, windows are held in memory; warns once. */
+  /** Without the disk, windows are held in memory. */
   #fail(error: unknown): void {
-    if (this.#diskFailed) return;
-    this.#diskFailed = true;
     this.#warn(
+      "failing",
       `cannot keep windows in ${this.directory}, holding them in memory: ${errorText(error)}`,
     );
   }
+
+  #warn(kind: string, message: string): void {
+    if (!this.#warned.has(kind)) this.#tell(message);
+    this.#warned.add(kind);
+  }
 }
 
-/** The windows in `directory`; the parts of a merged window are removed if they are still there. */
-async function leftovers(directory: string): Promise<Spooled[]> {
-  const entries: Spooled[] = [];
-  for await (const { name } of Deno.readDir(directory)) {
-    const match = FILE.exec(name);
-    if (!match) continue;
-    const [from_ns, to_ns] = [BigInt(match[1]!), BigInt(match[2]!)];
-    const { size: bytes } = await Deno.stat(`${directory}/${name}`);
-    entries.push({ from_ns, to_ns, bytes, sent: match[3] === "sent" });
-  }
-  entries.sort((a, b) =>
-    a.from_ns === b.from_ns ? Number(b.to_ns - a.to_ns) : a.from_ns < b.from_ns ? -1 : 1
-  );
-  let covered = -1n;
-  const kept: Spooled[] = [];
-  for (const entry of entries) {
-    if (entry.to_ns > covered) kept.push(entry);
-    else await Deno.remove(filePath(directory, entry));
-    covered = entry.to_ns > covered ? entry.to_ns : covered;
-  }
-  return kept;
-}
-
-function filePath(directory: string, { from_ns, to_ns, sent }: Spooled): string {
-  return `${directory}/${from_ns}-${to_ns}.${sent ? "sent" : "new"}.json.gz`;
+function spanOf({ from_ns, to_ns }: Pick<Spooled, "from_ns" | "to_ns">) {
+  return { from_ns, to_ns };
 }

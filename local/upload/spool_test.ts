@@ -1,25 +1,19 @@
 /** The spool keeps windows on disk, and loses no count when it is full. */
 
 import assert from "node:assert/strict";
-import { decode, type Upload } from "@service/core";
-import { uploadShape } from "@service/core/upload_schema";
-import { gunzip } from "../base/gzip.ts";
+import { readWindow, WindowPacker } from "@service/core/packed";
 import { Spool } from "./spool.ts";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
-import { upload } from "./testdata/upload.ts";
+import { INSTANCE, packed, readUpload } from "./testdata/upload.ts";
 
 const silent = { warn: () => assert.fail("nothing to warn of") };
-
-async function read(body: Uint8Array<ArrayBuffer>): Promise<Upload> {
-  return uploadShape.check(decode(await gunzip(body)));
-}
 
 /** All that waits, acknowledged in order: spans in seconds, and the sum of the counter. */
 async function drain(spool: Spool): Promise<{ spans: string[]; total: number }> {
   const spans: string[] = [];
   let total = 0;
   for (let next = await spool.next(); next; next = await spool.next()) {
-    const { window } = await read(next.body);
+    const { window } = readWindow(next.window.frame, next.window.block);
     spans.push(`${window.from_ns / 1_000_000_000n}-${window.to_ns / 1_000_000_000n}`);
     for (const series of window.series.values()) {
       total += "total" in series ? Number(series.total) : 0;
@@ -29,18 +23,26 @@ async function drain(spool: Spool): Promise<{ spans: string[]; total: number }> 
   return { spans, total };
 }
 
+/** Names in a directory, without those of blocks. */
 async function files(path: string): Promise<string[]> {
+  return (await all(path)).filter((name) => !name.endsWith(".block"));
+}
+
+async function all(path: string): Promise<string[]> {
   return (await Array.fromAsync(Deno.readDir(path), ({ name }) => name)).sort();
 }
 
 Deno.test("the oldest window is next, and another process finds those not acknowledged", async () => {
   await using directory = await temporaryDirectory();
   const spool = await Spool.open(directory.path, silent);
-  for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
+  for (let i = 0; i < 3; i++) await spool.add(await packed(i, i + 1));
   const first = await spool.next();
   await spool.acknowledge(first!.entry);
   const second = await spool.next();
-  assert.equal((await read(second!.body)).window.from_ns, 1_000_000_000n);
+  assert.equal(
+    readWindow(second!.window.frame, second!.window.block).window.from_ns,
+    1_000_000_000n,
+  );
 
   const heir = await Spool.open(directory.path, silent);
   assert.equal(heir.size, 2);
@@ -52,7 +54,7 @@ Deno.test("only its owner can read the spool", async () => {
   await using directory = await temporaryDirectory();
   const path = `${directory.path}/spool`;
   const spool = await Spool.open(path, silent);
-  await spool.add(upload(0, 1, 1));
+  await spool.add(await packed(0, 1));
   assert.equal((await Deno.stat(path)).mode! & 0o777, 0o700);
   const [file] = await files(path);
   assert.equal((await Deno.stat(`${path}/${file}`)).mode! & 0o777, 0o600);
@@ -61,17 +63,17 @@ Deno.test("only its owner can read the spool", async () => {
 Deno.test("over its limit the spool merges windows never sent, and loses no count", async () => {
   await using directory = await temporaryDirectory();
   const probe = await Spool.open(`${directory.path}/probe`, silent);
-  await probe.add(upload(0, 1, 1));
-  const oneWindow = (await probe.next())!.entry.bytes;
+  await probe.add(await packed(0, 1));
+  const { entry, window: { block } } = (await probe.next())!;
 
-  const limit = oneWindow * 8;
+  const limit = block.frame.bytes.length + entry.bytes * 8;
   const spool = await Spool.open(`${directory.path}/spool`, { ...silent, limit });
-  await spool.add(upload(0, 1, 1));
+  await spool.add(await packed(0, 1));
   const sent = await spool.next();
-  for (let i = 1; i < 100; i++) await spool.add(upload(i, i + 1, 1));
+  for (let i = 1; i < 100; i++) await spool.add(await packed(i, i + 1));
   assert(spool.size <= 9);
   const sizes = await Promise.all(
-    (await files(`${directory.path}/spool`)).map(async (name) =>
+    (await all(`${directory.path}/spool`)).map(async (name) =>
       (await Deno.stat(`${directory.path}/spool/${name}`)).size
     ),
   );
@@ -90,7 +92,7 @@ Deno.test("a merged window replaces its parts if the profiler died before removi
   await using directory = await temporaryDirectory();
   const spool = await Spool.open(directory.path, silent);
   const spans: [number, number][] = [[0, 1], [1, 2], [0, 2], [2, 3]];
-  for (const [from, to] of spans) await spool.add(upload(from, to, 1));
+  for (const [from, to] of spans) await spool.add(await packed(from, to));
   const heir = await Spool.open(directory.path, silent);
   assert.deepEqual((await drain(heir)).spans, ["0-2", "2-3"]);
   assert.deepEqual(await files(directory.path), []);
@@ -99,17 +101,17 @@ Deno.test("a merged window replaces its parts if the profiler died before removi
 Deno.test("a rejected window is kept beside the answer, and a placeholder may take its place", async () => {
   await using directory = await temporaryDirectory();
   const spool = await Spool.open(directory.path, silent);
-  await spool.add(upload(0, 1, 5));
-  await spool.add(upload(1, 2, 6));
+  await spool.add(await packed(0, 1, { total: 5 }));
+  await spool.add(await packed(1, 2, { total: 6 }));
   const next = await spool.next();
-  await spool.reject(next!.entry, "400 no", upload(0, 1, 0));
+  await spool.reject(next!, "400 no", await packed(0, 1, { total: 0 }));
   assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2"], total: 6 });
   const [answer, body] = await files(`${directory.path}/rejected`);
   assert.equal(await Deno.readTextFile(`${directory.path}/rejected/${answer}`), "400 no");
-  const kept = await read(await Deno.readFile(`${directory.path}/rejected/${body}`));
-  assert.deepEqual([...kept.window.series.values()].map((s) => "total" in s && s.total), [5]);
+  const kept = await readUpload(await Deno.readFile(`${directory.path}/rejected/${body}`));
+  assert.deepEqual([...kept!.window.series.values()].map((s) => "total" in s && s.total), [5]);
   await spool.removeIfEmpty();
-  assert.deepEqual(await files(directory.path), ["rejected"]);
+  assert.deepEqual(await all(directory.path), ["rejected"]);
 });
 
 Deno.test("without a disk, windows are held in memory, with one warning", async () => {
@@ -120,18 +122,84 @@ Deno.test("without a disk, windows are held in memory, with one warning", async 
     `${directory.path}/file/spool`,
     { warn: (message) => warnings.push(message) },
   );
-  for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
+  for (let i = 0; i < 3; i++) await spool.add(await packed(i, i + 1));
   assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2", "2-3"], total: 3 });
   assert.equal(warnings.length, 1);
   assert.match(warnings[0]!, /holding them in memory/);
 });
 
-Deno.test("a window that is lost or damaged on disk does not stop the others", async () => {
+Deno.test("a window that is lost on disk does not stop the others", async () => {
   await using directory = await temporaryDirectory();
   const warnings: string[] = [];
   const spool = await Spool.open(directory.path, { warn: (message) => warnings.push(message) });
-  for (let i = 0; i < 3; i++) await spool.add(upload(i, i + 1, 1));
+  for (let i = 0; i < 3; i++) await spool.add(await packed(i, i + 1));
   await Deno.remove(`${directory.path}/${(await files(directory.path))[0]}`);
   assert.deepEqual((await drain(spool)).spans, ["1-2", "2-3"]);
   assert.equal(warnings.length, 1);
+  assert.equal(spool.takeDamaged(), 1);
+  assert.equal(spool.takeDamaged(), 0);
+});
+
+Deno.test("a damaged window is set aside, with one warning, and never sent", async () => {
+  await using directory = await temporaryDirectory();
+  const { frame } = await packed(0, 1);
+  for (let at = 0; at < frame.bytes.length; at++) {
+    const path = `${directory.path}/${at}`;
+    const warnings: string[] = [];
+    const spool = await Spool.open(path, { warn: (message) => warnings.push(message) });
+    for (let i = 0; i < 3; i++) await spool.add(await packed(i, i + 1));
+    const [first] = await files(path);
+    const bytes = await Deno.readFile(`${path}/${first}`);
+    await Deno.writeFile(`${path}/${first}`, at % 2 ? bytes.slice(0, at) : flipped(bytes, at));
+    assert.deepEqual((await drain(spool)).spans, ["1-2", "2-3"]);
+    assert.equal(warnings.length, 1);
+    assert.equal(spool.takeDamaged(), 1);
+    assert.deepEqual(await all(`${path}/damaged`), [first!.replace("new", "sent")]);
+  }
+});
+
+function flipped(bytes: Uint8Array<ArrayBuffer>, at: number): Uint8Array<ArrayBuffer> {
+  const copy = bytes.slice();
+  copy[at]! ^= 255;
+  return copy;
+}
+
+Deno.test("windows whose block is damaged are set aside", async () => {
+  await using directory = await temporaryDirectory();
+  await (await Spool.open(directory.path, silent)).add(await packed(0, 1));
+  const block = (await all(directory.path)).find((name) => name.endsWith(".block"))!;
+  const bytes = await Deno.readFile(`${directory.path}/${block}`);
+  await Deno.writeFile(`${directory.path}/${block}`, flipped(bytes, bytes.length - 1));
+  const warnings: string[] = [];
+  const heir = await Spool.open(directory.path, { warn: (message) => warnings.push(message) });
+  assert.equal(await heir.next(), undefined);
+  assert.equal(heir.takeDamaged(), 1);
+  assert.equal(warnings.length, 1);
+});
+
+Deno.test("a block is kept once, and as long as a window names it", async () => {
+  await using directory = await temporaryDirectory();
+  const blocks = async () => (await all(directory.path)).filter((name) => /block$/.test(name));
+  const spool = await Spool.open(directory.path, silent);
+  for (let i = 0; i < 3; i++) await spool.add(await packed(i, i + 1));
+  assert.equal((await blocks()).length, 1);
+  const packedBy = new WindowPacker(INSTANCE);
+  await spool.add(await packed(3, 4, { gauges: ["g"], packedBy }));
+  assert.equal((await blocks()).length, 2);
+  assert.equal((await drain(spool)).total, 4);
+  await spool.add(await packed(4, 5, { gauges: ["h"], packedBy: new WindowPacker(INSTANCE) }));
+  assert.equal((await blocks()).length, 1);
+});
+
+Deno.test("files of another format stay, with one warning", async () => {
+  await using directory = await temporaryDirectory();
+  const older = ["0-1.new.json.gz", "1-2.sent.json.gz"];
+  for (const name of older) await Deno.writeTextFile(`${directory.path}/${name}`, "");
+  const warnings: string[] = [];
+  const spool = await Spool.open(directory.path, { warn: (message) => warnings.push(message) });
+  assert.equal(spool.size, 0);
+  await spool.removeIfEmpty();
+  assert.deepEqual(await all(directory.path), older);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /2 files/);
 });

@@ -3,17 +3,22 @@
 import { encode, type Tags } from "@service/core";
 import { type InstanceHead, WindowPacker } from "@service/core/packed";
 import { SECOND_NS } from "@service/core/time";
+import { errorText } from "../base/log.ts";
 import { RunFile } from "../runs/run_file.ts";
 import { createEndpoint } from "../serve/endpoint.ts";
 import { localSignals } from "../serve/signals.ts";
 import type { Listener } from "../serve/listener.ts";
 import type { WindowSource } from "../serve/windows.ts";
+import type { Source } from "../sources/source.ts";
 import type { Uploader } from "../upload/spools.ts";
 import { History } from "./history.ts";
 import { joinWindows } from "./joined_windows.ts";
 import { createRefresh } from "./refresh.ts";
 import { Sampler, type SamplerOptions } from "./sampler.ts";
 import { Ticker } from "./ticker.ts";
+
+/** What uploads the windows of a run. */
+export type Upload = Source & Pick<Uploader, "add" | "finish">;
 
 /** One run, its sources, and the receivers of its values. */
 export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
@@ -27,7 +32,7 @@ export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
   /** Directory of run files; absent: the run leaves none. */
   runs?: string;
   /** Starts the upload; absent without a key. */
-  upload?: (warn: (message: string) => void) => Promise<Uploader>;
+  upload?: (instance: InstanceHead, warn: (message: string) => void) => Upload;
 }
 
 /** A running watcher. */
@@ -52,23 +57,26 @@ export function startWatcher(options: WatcherOptions): Watcher {
   const history = new History(new WindowPacker(instance));
   const sampler = new Sampler({ ...options, history });
   const warn = (message: string) => sampler.warn(message);
-  const uploading = options.upload && Promise.try(options.upload, warn).then((uploader) => {
-    sampler.add(uploader);
-    return uploader;
-  }, (error) => warn(`cannot upload: ${error.message}`));
-
   const packer = new WindowPacker(instance);
   const runFile = options.runs === undefined
     ? undefined
     : new RunFile({ instance, directory: options.runs, warn });
-  if (runFile) sampler.add(runFile);
+  const upload = startUpload();
+  const receivers = [runFile, upload].filter((receiver) => receiver !== undefined);
+  for (const receiver of receivers) sampler.add(receiver);
+
+  function startUpload(): Upload | undefined {
+    try {
+      return options.upload?.(instance, warn);
+    } catch (error) {
+      warn(`cannot upload: ${errorText(error)}`);
+    }
+  }
 
   async function keep(final: boolean): Promise<void> {
-    if (!runFile && !uploading) return;
-    const window = sampler.cut();
-    await runFile?.add(await packer.pack(window, { final }));
-    const uploader = await uploading;
-    await uploader?.add({ ...instance, final, window });
+    if (receivers.length === 0) return;
+    const window = await packer.pack(sampler.cut(), { final });
+    for (const receiver of receivers) await receiver.add(window);
   }
 
   const ticker = new Ticker({
@@ -93,8 +101,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
       await keep(true);
       await Promise.all([
         listener.close(),
-        runFile?.finish(PATIENCE_MS),
-        uploading?.then((uploader) => uploader?.finish(PATIENCE_MS)),
+        ...receivers.map((receiver) => receiver.finish(PATIENCE_MS)),
       ]);
       return encode(localSignals(served));
     },

@@ -1,7 +1,8 @@
 /** The loop serves, uploads and ends a run. */
 
 import assert from "node:assert/strict";
-import { decode, signals, type Upload } from "@service/core";
+import { decode, signals } from "@service/core";
+import { type PackedWindow, readWindow } from "@service/core/packed";
 import { createClock } from "../base/clock.ts";
 import { startWatcher, type WatcherOptions } from "./loop.ts";
 
@@ -46,27 +47,32 @@ Deno.test("the first sample is served before the first tick, the last one ends t
 });
 
 Deno.test("the end uploads a last window that says so, and waits for it", async () => {
-  const uploads: Upload[] = [];
+  const uploads: PackedWindow[] = [];
   let finished = false;
   const { watcher } = watched({
-    upload: () =>
-      Promise.resolve({
-        sample() {},
-        add: (upload) => Promise.resolve(void uploads.push(upload)),
-        finish: () => Promise.resolve(void (finished = true)),
-      }),
+    upload: () => ({
+      sample() {},
+      add: (upload) => Promise.resolve(void uploads.push(upload)),
+      finish: () => Promise.resolve(void (finished = true)),
+    }),
   });
   await watcher.finish();
   assert(finished);
-  assert.deepEqual(uploads.map(({ final }) => final).at(-1), true);
-  const { instance_id, profiler_version, attributes, window } = uploads.at(-1)!;
+  const { frame, block } = uploads.at(-1)!;
+  const { window, final } = readWindow(frame, block);
+  assert.equal(final, true);
+  const { instance_id, profiler_version, attributes } = block.instance;
   assert.deepEqual([instance_id, profiler_version], ["0123456789ab", "1.2.3"]);
   assert.deepEqual(attributes, { "process.command_line": "true" });
   assert([...window.series.values()].some(({ name }) => name === "samples_total"));
 });
 
 Deno.test("an upload that cannot start is logged and recorded as an error, and the run continues", async () => {
-  const { watcher, messages } = watched({ upload: () => Promise.reject(new Error("no disk")) });
+  const { watcher, messages } = watched({
+    upload() {
+      throw new Error("no disk");
+    },
+  });
   const { errors } = signals.check(decode(await watcher.finish()));
   assert.deepEqual(messages, ["cannot upload: no disk"]);
   assert.deepEqual(errors.map(({ message }) => message), ["service-run: cannot upload: no disk"]);

@@ -8,7 +8,7 @@ import { waitFor } from "../base/patience.ts";
 import { createProcFiles } from "../base/proc_files.ts";
 import type { Listener } from "../serve/listener.ts";
 import { containerId } from "../sources/proc/container.ts";
-import { startUpload } from "../upload/spools.ts";
+import { Uploader } from "../upload/spools.ts";
 import { instanceTags } from "./instance_tags.ts";
 import { saveSnapshot } from "./last_snapshot.ts";
 import { startWatcher, type Watcher, type WatcherOptions } from "./loop.ts";
@@ -79,16 +79,16 @@ function changesOf({ changes, cuda }: StartedRun): Tags {
   };
 }
 
-function uploadOf({ id, env }: StartedRun): WatcherOptions["upload"] {
+function uploadOf({ env }: StartedRun): WatcherOptions["upload"] {
   const { SERVICE_API_KEY: key, SERVICE_API_BASE: base } = env;
   if (!key) return undefined;
-  return (warn) => {
+  return (instance, warn) => {
     if (base === undefined || !/^https?:$/.test(URL.parse(base)?.protocol ?? "")) {
       const got = JSON.stringify(base ?? "");
       throw new Error(`SERVICE_API_BASE must be the http(s) URL of the service: got ${got}`);
     }
     const spools = `${stateDirectory(env)}/spool`;
-    return startUpload({ base, key, spools, instance_id: id, warn });
+    return new Uploader({ base, key, spools, instance, warn });
   };
 }
 

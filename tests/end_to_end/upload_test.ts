@@ -118,7 +118,7 @@ async function files(path: string): Promise<string[]> {
 
 /** Name of a pending window in a spool, if there is one. */
 async function firstSpooled(spool: string): Promise<string | undefined> {
-  return (await files(spool)).find((name) => name.endsWith(".json.gz"));
+  return (await files(spool)).find((name) => name.endsWith(".window"));
 }
 
 async function isGone(path: string): Promise<boolean> {

@@ -1,0 +1,161 @@
+/**
+ * Files of a spool: each window in one of its own, `<from_ns>-<to_ns>.<hash of its block>.new.window`,
+ * and from the first attempt to send it `.sent.window`; each block once, in `<hash>.block`.
+ */
+
+import { Lru } from "@service/core/lru";
+import {
+  type Block,
+  DamagedError,
+  type Frame,
+  type PackedWindow,
+  readBlock,
+  readFrames,
+  windowHead,
+} from "@service/core/packed";
+import { writeWhole } from "../base/files.ts";
+
+/** A window with a file of its own. */
+export interface WindowFile {
+  readonly from_ns: bigint;
+  readonly to_ns: bigint;
+  /** Hash of its block. */
+  readonly block: string;
+  readonly sent: boolean;
+}
+
+/** A file in the directory, with its size in bytes. */
+export interface Found extends WindowFile {
+  readonly bytes: number;
+}
+
+/** Files in the directory of a spool. */
+export interface Listing {
+  /** In the order of their spans; of those with the same start the longest first. */
+  windows: Found[];
+  /** Bytes of blocks by hash. */
+  blocks: Map<string, number>;
+  /** Windows of a version that wrote them in another format. */
+  foreign: number;
+}
+
+const WINDOW = /^(\d+)-(\d+)\.([0-9a-f]{32})\.(new|sent)\.window$/;
+const BLOCK = /^([0-9a-f]{32})\.block$/;
+const FOREIGN = /\.(json\.gz|window|block)$/;
+
+/** Blocks that are kept parsed. */
+const PARSED_BLOCKS = 4;
+
+/** The directory of a spool. */
+export class SpoolFiles {
+  readonly directory: string;
+  readonly #parsed = new Lru<string, Block>({ max: PARSED_BLOCKS });
+
+  /** A directory, which need not exist. */
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  /** Creates the directory, and lists its files. */
+  async open(): Promise<Listing> {
+    await Deno.mkdir(this.directory, { recursive: true, mode: 0o700 });
+    const windows: Found[] = [];
+    const blocks = new Map<string, number>();
+    let foreign = 0;
+    for await (const { name } of Deno.readDir(this.directory)) {
+      const window = WINDOW.exec(name);
+      const block = BLOCK.exec(name)?.[1];
+      if (!window && block === undefined) {
+        if (FOREIGN.test(name)) foreign++;
+        continue;
+      }
+      const { size: bytes } = await Deno.stat(`${this.directory}/${name}`);
+      if (block !== undefined) blocks.set(block, bytes);
+      if (!window) continue;
+      const [from_ns, to_ns] = [BigInt(window[1]!), BigInt(window[2]!)];
+      windows.push({ from_ns, to_ns, block: window[3]!, sent: window[4] === "sent", bytes });
+    }
+    windows.sort((a, b) =>
+      a.from_ns === b.from_ns ? Number(b.to_ns - a.to_ns) : a.from_ns < b.from_ns ? -1 : 1
+    );
+    return { windows, blocks, foreign };
+  }
+
+  /** Writes a window. */
+  async write(file: WindowFile, { bytes }: Frame): Promise<void> {
+    await writeWhole(this.#path(file), bytes);
+  }
+
+  /** Writes a block. */
+  async writeBlock(block: Block): Promise<void> {
+    await writeWhole(this.#blockPath(block.hash), block.frame.bytes);
+    this.#parsed.set(block.hash, block);
+  }
+
+  /**
+   * A window and its block.
+   *
+   * @throws {DamagedError} If they are not what was written, or one is gone.
+   */
+  async read(file: WindowFile): Promise<PackedWindow> {
+    const frame = await onlyFrame(this.#path(file));
+    const { from_ns, to_ns, block } = windowHead(frame);
+    if (from_ns !== file.from_ns || to_ns !== file.to_ns || block !== file.block) {
+      throw new DamagedError("the window must be that of its file's name");
+    }
+    return { frame, block: await this.#block(block) };
+  }
+
+  /** Renames the file of a window that is sent from now on, and returns it. */
+  async markSent(file: WindowFile): Promise<WindowFile> {
+    const sent = { ...file, sent: true };
+    await Deno.rename(this.#path(file), this.#path(sent));
+    return sent;
+  }
+
+  /** Moves a window to a folder of the directory. */
+  async moveTo(folder: string, file: WindowFile): Promise<void> {
+    const path = `${this.directory}/${folder}`;
+    await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+    await Deno.rename(this.#path(file), `${path}/${nameOf(file)}`);
+  }
+
+  /** Removes a window. */
+  async remove(file: WindowFile): Promise<void> {
+    await Deno.remove(this.#path(file));
+  }
+
+  /** Removes a block. */
+  async removeBlock(hash: string): Promise<void> {
+    this.#parsed.delete(hash);
+    await Deno.remove(this.#blockPath(hash));
+  }
+
+  async #block(hash: string): Promise<Block> {
+    const parsed = this.#parsed.get(hash);
+    if (parsed) return parsed;
+    const block = await readBlock(await onlyFrame(this.#blockPath(hash)));
+    if (block.hash !== hash) throw new DamagedError("the block must be that of its file's name");
+    this.#parsed.set(hash, block);
+    return block;
+  }
+
+  #path(file: WindowFile): string {
+    return `${this.directory}/${nameOf(file)}`;
+  }
+
+  #blockPath(hash: string): string {
+    return `${this.directory}/${hash}.block`;
+  }
+}
+
+function nameOf({ from_ns, to_ns, block, sent }: WindowFile): string {
+  return `${from_ns}-${to_ns}.${block}.${sent ? "sent" : "new"}.window`;
+}
+
+/** The frame of a file that has one. */
+async function onlyFrame(path: string): Promise<Frame> {
+  const [frame, ...more] = readFrames(await Deno.readFile(path));
+  if (frame && more.length === 0) return frame;
+  throw new DamagedError("a file of a spool must have one frame");
+}
