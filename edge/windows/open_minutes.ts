@@ -6,7 +6,7 @@ import { type Frame, readWindow, WindowWriter } from "@service/core/packed";
 import { type Statement, statement } from "../database/database.ts";
 import type { Blocks, InstanceName } from "./blocks.ts";
 import { FINEST, spanEnd, spanNs } from "./levels.ts";
-import { deflated } from "./stored_frame.ts";
+import { storedMerge } from "./stored_frame.ts";
 
 /** Bytes that all open minutes may have together. */
 const MAX_BYTES = 32 * 2 ** 20;
@@ -93,7 +93,7 @@ export class OpenMinutes {
     return closed;
   }
 
-  /** The roll-up of a minute; `undefined` if a block is no longer in memory. */
+  /** The roll-up of a minute; `undefined` if a block is no longer in memory, or it has too much in it. */
   #pack(
     { end_ns, to_ns, windows, digests }: OpenMinute,
     { name: { project }, block: hash }: ClosingWindow,
@@ -108,11 +108,12 @@ export class OpenMinutes {
     }
     const block = this.#blocks.get({ project, hash })?.block;
     if (!window || !block) return undefined;
-    return {
+    const body = storedMerge(this.#writer, { window, block });
+    return body && {
       end_ns,
       from_ns: window.from_ns,
       to_ns,
-      body: deflated(this.#writer.write({ window, block }).frame),
+      body,
       hash: Uint8Array.fromHex(hash),
       digests: digests.join(),
     };

@@ -6,7 +6,7 @@ import { type Database, statement } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { closedBetween, FINEST, type Level, LEVELS, spanNs } from "./levels.ts";
 import { blockRows, encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
-import { deflated } from "./stored_frame.ts";
+import { storedMerge } from "./stored_frame.ts";
 
 /** Pieces of a roll-up that is made during an upload; larger ones are left to the maintenance. */
 const MAX_PIECES_AT_INGEST = 128;
@@ -41,14 +41,16 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   // Without a damaged piece it would be wrong, and hide that the piece is damaged.
   if (!window || !block || damaged.length > 0) return false;
   const { from_ns } = intervals[0]!;
-  const { frame } = new WindowWriter().write({ window: { ...window, from_ns }, block });
+  const body = storedMerge(new WindowWriter(), { window: { ...window, from_ns }, block });
+  // Reads merge its pieces, which stay for as long as there is no roll-up.
+  if (!body) return false;
   const results = await db.write([
     statement(INSERT_ROLLUP, {
       ...args,
       from_ns,
       to_ns: window.to_ns,
       hash: Uint8Array.fromHex(block.hash),
-      body: deflated(frame),
+      body,
       holes: encodeHoles(intervals),
       pieces: rows.map(({ id }) => id).join(),
     }),

@@ -1,7 +1,8 @@
 /** Roll-ups: made when a span is over, made again for late windows, and downsampled later. */
 
 import assert from "node:assert/strict";
-import { encodeUpload } from "@service/core";
+import { encodeUpload, type Series } from "@service/core";
+import { MAX_SERIES } from "@service/core/limits";
 import { nsFromTs } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
@@ -54,6 +55,38 @@ testOnEachStorage({
     const instance_id = await sendMinutes(service, { minutes: 29 });
     assert.deepEqual(await levels(service, instance_id), { 0: 87, 60: 29, 600: 2 });
     assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 87);
+  },
+
+  async "windows that have too much together for one are read one by one, also later"(service) {
+    const instance_id = newInstanceId();
+    const [windows, each] = [3, 7_000];
+    for (let i = 0; i < windows; i++) {
+      const [from, to] = [START + 20 * i, START + 20 * (i + 1)];
+      const series = Array.from({ length: each }, (_, n): Series => ({
+        name: `gauge_${i * each + n}`,
+        type: "gauge",
+        tags: {},
+        updated_ns: nsFromTs(to),
+        value: n,
+      }));
+      await send(service, {
+        instance_id,
+        start: START,
+        from,
+        to,
+        series,
+        final: i === windows - 1,
+      });
+    }
+    assert.ok(windows * each > MAX_SERIES);
+    const query = `instance_id=${instance_id}&start=${START}&end=${START + 60}`;
+    for (const days of [0n, 3n]) {
+      service.clock.now_ns += days * DAY_NS;
+      await maintainAll(service);
+      const { metrics, errors } = await read(service, query);
+      assert.deepEqual(errors, []);
+      assert.equal(metrics.length, windows * each);
+    }
   },
 
   async "long spans that end at the same instant are rolled up at different times"(service) {

@@ -1,7 +1,16 @@
 /** Stored frames: the packed windows and blocks of rows, as they came, or deflated where that pays. */
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { DamagedError, type Frame, frameAt, MAX_PAYLOAD_BYTES } from "@service/core/packed";
+import type { Window } from "@service/core";
+import {
+  type Block,
+  DamagedError,
+  type Frame,
+  frameAt,
+  MAX_PAYLOAD_BYTES,
+  readWindow,
+  type WindowWriter,
+} from "@service/core/packed";
 
 /** First byte of a deflated frame: no frame begins with it. */
 const DEFLATED = 0;
@@ -19,6 +28,21 @@ export function deflated({ bytes }: Frame): Uint8Array<ArrayBuffer> {
   body[0] = DEFLATED;
   body.set(shorter, 1);
   return body;
+}
+
+/** Merged windows as a row has them; `undefined`: together they have more than one window may have. */
+export function storedMerge(
+  writer: WindowWriter,
+  merged: { window: Window; block: Block },
+): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const { frame } = writer.write(merged);
+    readWindow(frame, merged.block);
+    return deflated(frame);
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof DamagedError) return undefined;
+    throw error;
+  }
 }
 
 /**
