@@ -1,7 +1,9 @@
 /** The API's document, compared with what the service answers. */
 
 import assert from "node:assert/strict";
-import { encodeUpload } from "@service/core";
+import { encodeUpload, type Series } from "@service/core";
+import { MAX_SERIES } from "@service/core/limits";
+import { nsFromTs } from "@service/core/time";
 import { assertDescribed, assertFits, checkOf, paths } from "../testing/described.ts";
 import { testOnFile } from "../testing/each_storage.ts";
 import {
@@ -13,6 +15,8 @@ import {
   pack,
   post,
   postFrames,
+  send,
+  type TestService,
 } from "../testing/api.ts";
 import { JSON_TYPE } from "../http/body.ts";
 import { createApp } from "../app.ts";
@@ -106,6 +110,8 @@ testOnFile("what the app answers fits what the document says", async (service) =
   const windows = `/api/v1/windows?instance_id=${instance_id}&start=${from}`;
   await expect(stream, get(service, windows));
   await expect(stream, get(service, "/api/v1/windows"));
+  const many = await sendManySeries(service);
+  await expect(stream, get(service, `/api/v1/windows?instance_id=${many}&start=${from}`));
   await expect(stream, get(service, windows, ""));
   await expect(stream, get(service, windows, writer));
 
@@ -167,3 +173,20 @@ testOnFile("what the app answers fits what the document says", async (service) =
   );
   assert.deepEqual([...seen].sort(), described.sort());
 });
+
+/** An instance whose windows have more series together than one window may have. */
+async function sendManySeries(service: TestService): Promise<string> {
+  const instance_id = newInstanceId();
+  for (const i of [0, 1]) {
+    const to = NOW_TS - 90 + 10 * i;
+    const series = Array.from({ length: MAX_SERIES / 2 + 1 }, (_, n): Series => ({
+      name: `gauge_${i}_${n}`,
+      type: "gauge",
+      tags: {},
+      updated_ns: nsFromTs(to),
+      value: n,
+    }));
+    await send(service, { instance_id, from: to - 10, to, series });
+  }
+  return instance_id;
+}

@@ -1,6 +1,7 @@
 /** `GET /api/v1/windows`: windows of instances as a stream in the packed format. */
 
-import type { Interval, Selection } from "@service/core";
+import type { Interval, Selection, Window } from "@service/core";
+import { MAX_FRAMES, MAX_RESOURCES, MAX_SERIES } from "@service/core/limits";
 import {
   type InstanceHead,
   PACKED_TYPE,
@@ -17,6 +18,7 @@ import {
   seconds,
   selectionParameters,
 } from "@service/core/query";
+import { selectIn } from "@service/core/selection";
 import { BAD_QUERY, refusal } from "../http/answers.ts";
 import { type Route, route } from "../http/route.ts";
 import { respondStream } from "../http/stream.ts";
@@ -85,6 +87,7 @@ export const windows: Route = route({
       },
     },
     400: refusal(`${BAD_QUERY.description} Or start is after end.`),
+    422: refusal("The first window has more series or resources than one window may have."),
   },
   async handle({ c, service, query, client: { project } }) {
     const { instance_id, start, step, metrics, top } = query;
@@ -137,9 +140,21 @@ async function* packed(
       const packer = new WindowPacker(headOf(stored), isWhole ? block : undefined);
       newest = { id: stored.id, packer };
     }
+    expectFits(window, stored);
+    selectIn(window, { top: MAX_FRAMES });
     const final = window.to_ns === stored.final_ns;
     yield await newest.packer.pack(window, { final, members: { ...members } });
   }
+}
+
+/** @throws {Refusal} 422 if one window may not have as much. */
+function expectFits({ series, resources }: Window, { instance_id }: StoredInstance): void {
+  if (series.size <= MAX_SERIES && resources.size <= MAX_RESOURCES) return;
+  const message = `of ${instance_id} has ${series.size} series and ${resources.size} resources: ` +
+    `one window has at most ${MAX_SERIES} and ${MAX_RESOURCES}; select metrics, or a shorter span`;
+  throw refuse(422, `Cannot stream windows: the window ${message}`, [
+    { parameter: "metrics", message },
+  ]);
 }
 
 function headOf(instance: StoredInstance): InstanceHead {
