@@ -117,7 +117,7 @@ export class StorageReader implements SignalsReader {
 
   #reading({ metrics }: Selection) {
     const { project, blocks } = this.#options;
-    return { project: project.id, blocks, wanted: metricMatcher(metrics) };
+    return { project: project.id, blocks, wanted: metrics && metricMatcher(metrics) };
   }
 
   #spanOf(instance: StoredInstance, { from_ns, to_ns }: Interval): SpanToRead {
