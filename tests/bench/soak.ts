@@ -1,15 +1,16 @@
 /** Soak test of the hosted API with 10,000 live instances: latency, memory and size over minutes. */
 
-import { decode, encodeUpload, type Signals, signals, type Upload } from "@service/core";
+import { decode, type Signals, signals, type Upload } from "@service/core";
+import { type PackedWindow, WindowPacker } from "@service/core/packed";
 import { nsFromTs } from "@service/core/time";
 import { startProcess } from "../../edge/testing/process.ts";
 import { startServer } from "../../edge/testing/each_storage.ts";
 import { newKey } from "../../edge/testing/api.ts";
 import { openDatabases } from "../../edge/database/databases.ts";
 import { createProject } from "../../edge/tenancy/projects.ts";
-import { gzip } from "../../local/base/gzip.ts";
 import type { Row } from "./row.ts";
 import { sampleWindow } from "./samples.ts";
+import { bodyOf, UPLOAD_HEADERS } from "./uploads.ts";
 
 /** Simulated load and its length. */
 export interface SoakOptions {
@@ -69,6 +70,9 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
   const ids = Array.from({ length: instances }, (_, i) => i.toString(16).padStart(12, "5"));
   const start = Math.floor(Date.now() / 1_000) - 2 * WINDOW_S;
   const sample = sampleOf(series);
+  const packers: WindowPacker[] = [];
+  /** Hashes of the blocks that the service has named, by instance. */
+  const known: (string | undefined)[] = [];
   let sent = 0;
   let stored = 0;
 
@@ -79,20 +83,26 @@ async function soak(url: string, path: string, options: SoakOptions): Promise<Ro
       const [turn, i] = [Math.floor(at / instances), at % instances];
       const due = begun + at * WINDOW_S * 1_000 / instances;
       await sleepUntil(due);
-      const body = await gzip(encodeUpload(sample(ids[i]!, start, turn)));
-      while (!await sendOnce(body)) await sleepUntil(performance.now() + 1_000);
+      const { window, final, ...instance } = sample(ids[i]!, start, turn);
+      const packer = packers[i] ??= new WindowPacker(instance);
+      const packed = await packer.pack(window, { final });
+      while (!await sendOnce(i, packed)) await sleepUntil(performance.now() + 1_000);
       ingest.took_ms.push(performance.now() - due);
     }
   }
 
-  async function sendOnce(body: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  /** Sends a window, with its block unless the service knows it. */
+  async function sendOnce(i: number, { block, frame }: PackedWindow): Promise<boolean> {
+    const frames = block.hash === known[i] ? [frame] : [block.frame, frame];
     const response = await fetch(`${hosted.url}/api/v1/ingest`, {
       method: "POST",
-      headers: { ...headers, "content-type": "application/json", "content-encoding": "gzip" },
-      body,
+      headers: { ...headers, ...UPLOAD_HEADERS },
+      body: bodyOf(frames),
     });
     const text = await response.text();
+    known[i] = response.ok ? block.hash : undefined;
     if (response.ok) stored++;
+    else if (response.status === 424) return await sendOnce(i, { block, frame });
     else ingest.fail(`${response.status}: ${text}`);
     return response.ok;
   }

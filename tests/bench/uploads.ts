@@ -1,8 +1,9 @@
 /** Uploads of the ingest benchmark, as the profiler of this checkout sends them. */
 
+import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import { encodeUpload } from "@service/core";
-import { PACKED_TYPE, WindowPacker } from "@service/core/packed";
+import { type Frame, PACKED_TYPE, WindowPacker } from "@service/core/packed";
 import { sampleUpload } from "./samples.ts";
 
 /** Headers of uploads, beside the key. */
@@ -22,9 +23,14 @@ export async function uploadsOf(
     const { frame, block } = await packer.pack(window);
     const frames = block.hash === sent ? [frame] : [block.frame, frame];
     sent = block.hash;
-    bodies.push(gzipSync(new Uint8Array(frames.flatMap(({ bytes }) => [...bytes]))));
+    bodies.push(bodyOf(frames));
   }
   return bodies;
+}
+
+/** The body of an upload of frames. */
+export function bodyOf(frames: readonly Frame[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(gzipSync(Buffer.concat(frames.map(({ bytes }) => bytes))));
 }
 
 /** The same window in JSON. */
