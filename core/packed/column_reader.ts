@@ -1,6 +1,5 @@
 /** The reader of columns: gives back the numbers that were written, and checks each of them. */
 
-import { MAX_MAGNITUDE } from "../limits.ts";
 import { isSum, type Quantity, type Sum } from "../sum.ts";
 import { NUMBER_KINDS as KIND, RUN_FACTOR } from "./column_writer.ts";
 import { DamagedError } from "./error.ts";
@@ -31,9 +30,11 @@ export class ColumnReader {
   #run = 0;
   #integer = 0;
   #double: number;
+  readonly #magnitude: number;
 
-  /** Reader of the columns from an index to the end. */
-  constructor(bytes: Uint8Array, at: number) {
+  /** Reader of the columns from an index to the end, whose numbers have at most this magnitude. */
+  constructor(bytes: Uint8Array, at: number, magnitude: number) {
+    this.#magnitude = magnitude;
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#integersEnd = bytes.length;
@@ -230,8 +231,8 @@ export class ColumnReader {
     if (this.#double + 8 > this.#bytes.length) throw new DamagedError("a number is cut");
     const value = this.#view.getFloat64(this.#double, true);
     this.#double += 8;
-    if (!(Math.abs(value) <= MAX_MAGNITUDE)) {
-      throw new DamagedError(`a number must be within ±${MAX_MAGNITUDE}: got ${value}`);
+    if (!(Math.abs(value) <= this.#magnitude)) {
+      throw new DamagedError(`a number must be within ±${this.#magnitude}: got ${value}`);
     }
     return value;
   }
@@ -246,7 +247,7 @@ export class ColumnReader {
       value |= BigInt(digit) << (32n * i);
     }
     const near = Number(value);
-    if (Number.isSafeInteger(near) || near > MAX_MAGNITUDE) {
+    if (Number.isSafeInteger(near) || near > this.#magnitude) {
       throw new DamagedError("a large integer is too small or too large");
     }
     return head % 2 === 1 ? -value : value;

@@ -32,8 +32,9 @@ export interface ReadContext {
   frames: FrameNames;
 }
 
-/** The names of frames by index, and how many frames a window may still have. */
+/** The names of frames by index, and how many frames a profile and the window may still have. */
 export interface FrameNames {
   readonly names: readonly string[];
+  readonly max: number;
   room: number;
 }

@@ -1,9 +1,9 @@
 /** Limits of packed bytes: what few bytes may stand for, and what is not written. */
 
 import assert from "node:assert/strict";
-import { MAX_WINDOW_FRAMES } from "../limits.ts";
-import { type ProfileSeries, seriesKey } from "../series/mod.ts";
-import { emptyWindow } from "../window.ts";
+import { MAX_FRAMES, MAX_MAGNITUDE, MAX_WINDOW_FRAMES } from "../limits.ts";
+import { type ProfileSeries, type Series, seriesKey } from "../series/mod.ts";
+import { emptyWindow, mergeAll, type Window } from "../window.ts";
 import { frameOf } from "./frame.ts";
 import {
   createBlock,
@@ -15,6 +15,7 @@ import {
   readBlock,
   readWindow,
   type SeriesIdentity,
+  UPLOAD_LIMITS,
   WindowPacker,
 } from "./mod.ts";
 import { frameOfRaw, type RawWindow, rawWindow } from "./testdata/raw_window.ts";
@@ -27,6 +28,7 @@ const INSTANCE: InstanceHead = {
   attributes: {},
 };
 
+const limits = UPLOAD_LIMITS;
 const FRAMES_OF_ONE = 4_096;
 
 /** A window without series, changed. */
@@ -58,17 +60,38 @@ async function profilesOf(count: number) {
   });
 }
 
-Deno.test("the profiles of a window have at most 2^20 frames together", async () => {
+Deno.test("the profiles of an upload have at most 2^20 frames together", async () => {
   const most = await profilesOf(MAX_WINDOW_FRAMES / FRAMES_OF_ONE);
   assert(most.frame.bytes.length < 2_000);
-  const { window } = readWindow(most.frame, most.block);
+  const { window } = readWindow(most.frame, { ...most.block, limits });
   const [profile] = window.series.values();
   assert.equal((profile as ProfileSeries).frames.size, FRAMES_OF_ONE);
 
   const more = await profilesOf(MAX_WINDOW_FRAMES / FRAMES_OF_ONE + 1);
-  assert.throws(() => readWindow(more.frame, more.block), DamagedError);
+  assert.throws(() => readWindow(more.frame, { ...more.block, limits }), DamagedError);
   const many = await profilesOf(20_000);
-  assert.throws(() => readWindow(many.frame, many.block), DamagedError);
+  assert.throws(() => readWindow(many.frame, { ...many.block, limits }), DamagedError);
+});
+
+Deno.test("a merge of uploads may pass their limits", async () => {
+  const numbers = Array.from({ length: MAX_FRAMES }, (_, i) => i);
+  const windowOf = (first: number): Window => {
+    const window = { ...emptyWindow(BigInt(first)), to_ns: BigInt(first + MAX_FRAMES) };
+    const base = { tags: {}, updated_ns: window.to_ns };
+    const frames = new Map(numbers.map((i) => [`f${first + i}`, { value: 1, samples: 1 }]));
+    const profile: Series = { ...base, name: "p", type: "profile", frames };
+    const counter: Series = { ...base, name: "c", type: "counter", total: MAX_MAGNITUDE };
+    for (const series of [profile, counter]) window.series.set(seriesKey(series), series);
+    return window;
+  };
+  const [first, second] = [windowOf(0), windowOf(MAX_FRAMES)];
+  const merged = mergeAll([first, second]);
+  const { frame, block } = await new WindowPacker(INSTANCE).pack(merged);
+  assert.deepEqual(readWindow(frame, block).window, merged);
+  assert.throws(() => readWindow(frame, { ...block, limits }), DamagedError);
+
+  const packer = new WindowPacker(INSTANCE);
+  assert.equal(await packer.merge(await packer.pack(first), await packer.pack(second)), undefined);
 });
 
 Deno.test("a histogram cannot have more bins than there are", async () => {
@@ -98,6 +121,32 @@ function changedBlock({ payload }: Frame, member: string): Frame {
   const text = new TextDecoder().decode(payload).replace(/}$/, `,${member}}`);
   return frameOf("block", new TextEncoder().encode(text));
 }
+
+Deno.test("a block does not keep identities that would make it too large", async () => {
+  const packer = new WindowPacker(INSTANCE);
+  const windowOf = (name: string) => {
+    const window = { ...emptyWindow(1n), to_ns: 2n };
+    const tags = Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [`${name}${i}`, "x".repeat(60_000)]),
+    );
+    for (const part of ["a", "b", "c"]) {
+      const gauge: Series = {
+        name: part,
+        type: "gauge",
+        tags,
+        updated_ns: 2n,
+        value: 1,
+      };
+      window.series.set(seriesKey(gauge), gauge);
+    }
+    return window;
+  };
+  const first = await packer.pack(windowOf("first"));
+  let last = first;
+  for (let i = 0; i < 3; i++) last = await packer.pack(windowOf("second"));
+  assert.notEqual(last.block, first.block);
+  assert.deepEqual(readWindow(last.frame, last.block).window, windowOf("second"));
+});
 
 Deno.test("what is too large for a frame is not written", async () => {
   const window = { ...emptyWindow(1n), to_ns: 2n };

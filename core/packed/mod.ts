@@ -28,6 +28,8 @@ export {
   type ReadWindowOptions,
   type WindowHead,
   windowHead,
+  type WindowToWrite,
   WindowWriter,
   withoutMembers,
 } from "./window.ts";
+export { UPLOAD_LIMITS, type WindowLimits } from "./window_limits.ts";

@@ -1,12 +1,20 @@
 /** The packer of one instance's windows: which block they name, and when a new one is made. */
 
+import { encode } from "../json.ts";
 import { absorbOwned, type Window } from "../window.ts";
 import { type Block, createBlock, type InstanceHead } from "./block.ts";
 import { DamagedError } from "./error.ts";
 import { type Frame, MAX_PAYLOAD_BYTES } from "./frame.ts";
-import { type Identities, identityCount, identityKeys, noIdentities } from "./identities.ts";
+import {
+  type Identities,
+  identitiesBody,
+  identityCount,
+  identityKeys,
+  noIdentities,
+} from "./identities.ts";
 import { IdentityTable } from "./identity_table.ts";
 import { type Members, readWindow, WindowWriter } from "./window.ts";
+import { UPLOAD_LIMITS } from "./window_limits.ts";
 
 /** A window as a frame, and the block that it names. */
 export interface PackedWindow {
@@ -74,7 +82,7 @@ export class WindowPacker {
 
   /**
    * Two adjacent windows as one, without members beside the lists of entries; `undefined` if that would
-   * be more than one window may have.
+   * be more than an upload may have.
    *
    * @throws {DamagedError} If one of them is not what was written.
    * @throws {RangeError} If the second does not start where the first ends.
@@ -87,8 +95,14 @@ export class WindowPacker {
       );
     }
     absorbOwned(a!.window, b!.window);
-    const merged = await this.pack(a!.window, { final: b!.final });
-    return isReadable(merged) ? merged : undefined;
+    try {
+      const merged = await this.pack(a!.window, { final: b!.final });
+      readWindow(merged.frame, { ...merged.block, limits: UPLOAD_LIMITS });
+      return merged;
+    } catch (error) {
+      if (error instanceof DamagedError || error instanceof RangeError) return undefined;
+      throw error;
+    }
   }
 
   #note(identities: Identities): void {
@@ -105,18 +119,13 @@ export class WindowPacker {
     const alone = this.#writer.missing(window, new IdentityTable(noIdentities()));
     const table = this.#block?.table;
     if (!table || table.size > MAX_UNUSED * identityCount(alone)) return alone;
-    return table.with(this.#writer.missing(window, table)).identities;
+    const missing = this.#writer.missing(window, table);
+    const bytes = this.#block!.frame.bytes.length + sizeOf(missing);
+    return bytes > MAX_PAYLOAD_BYTES ? alone : table.with(missing).identities;
   }
 }
 
-/** Whether a window keeps the limits of one. */
-function isReadable({ frame, block }: PackedWindow): boolean {
-  if (Math.max(frame.payload.length, block.frame.payload.length) > MAX_PAYLOAD_BYTES) return false;
-  try {
-    readWindow(frame, block);
-    return true;
-  } catch (error) {
-    if (error instanceof DamagedError) return false;
-    throw error;
-  }
+/** Bytes that identities take in a block. */
+function sizeOf(identities: Identities): number {
+  return new TextEncoder().encode(encode(identitiesBody(identities))).length;
 }

@@ -1,6 +1,5 @@
 /** The packed format of profiles. */
 
-import { MAX_FRAMES } from "../limits.ts";
 import type { ProfileSeries } from "../series/profile.ts";
 import { DamagedError } from "./error.ts";
 import type { KindFormat } from "./kind.ts";
@@ -27,8 +26,8 @@ export const profile: KindFormat<ProfileSeries> = {
       for (const { samples } of sums) out.value(samples);
     },
     read(input, { frames }, { frames: known }) {
-      const { names } = known;
-      const indexes = input.ascending(names.length, Math.min(MAX_FRAMES + 1, known.room));
+      const { names, max } = known;
+      const indexes = input.ascending(names.length, Math.min(max, known.room));
       known.room -= indexes.length;
       for (const index of indexes) frames.set(names[index]!, { value: 0, samples: 0 });
       if (frames.size < indexes.length) {

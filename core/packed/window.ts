@@ -3,7 +3,6 @@
 import { type Entries, entriesOf, noEntries, uploadedEntries } from "../entries.ts";
 import { Ignored } from "../ignored.ts";
 import { decode, encode } from "../json.ts";
-import { MAX_RESOURCES, MAX_SERIES, MAX_WINDOW_FRAMES } from "../limits.ts";
 import type { Series } from "../series/mod.ts";
 import { LAST_NS, tsFromNs } from "../time.ts";
 import type { Resource, Window } from "../window.ts";
@@ -27,6 +26,7 @@ import type { IdentityTable } from "./identity_table.ts";
 import type { FrameIndexes, FrameNames, KindFormat, ReadContext } from "./kind.ts";
 import { formats } from "./kinds.ts";
 import { sortedByIndex } from "./order.ts";
+import { MERGED_LIMITS, type WindowLimits } from "./window_limits.ts";
 
 const KINDS: readonly KindFormat<Series>[] = Object.values(formats);
 
@@ -47,9 +47,11 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /** A window to be written. */
 export interface WindowToWrite {
+  /** The window. */
   window: Window;
   /** Name and table of the block. */
   block: { readonly hash: string; readonly table: IdentityTable };
+  /** Whether it is the last window of its instance. */
   final?: boolean;
   /** Members beside the lists of entries. */
   members?: Members;
@@ -77,7 +79,11 @@ export class WindowWriter {
   readonly #texts = new Bytes();
   readonly #columns = new ColumnWriter();
 
-  /** The frame of a window. */
+  /**
+   * The frame of a window.
+   *
+   * @throws {RangeError} If it is too large for one.
+   */
   write({ window, block, final = false, members = {} }: WindowToWrite): WrittenWindow {
     const columns = this.#columns;
     columns.clear();
@@ -129,6 +135,8 @@ export interface ReadWindowOptions {
   table: IdentityTable;
   /** Whether series of this name are read; all when absent. */
   wanted?: (name: string) => boolean;
+  /** Limits of an upload; those of windows merged from uploads when absent. */
+  limits?: WindowLimits;
   /** Where the members of entries that are not known are named. */
   ignored?: Ignored;
 }
@@ -148,7 +156,7 @@ export interface ReadWindow extends WindowHead {
  */
 export function readWindow(
   frame: Frame,
-  { table, wanted, ignored }: ReadWindowOptions,
+  { table, wanted, ignored, limits = MERGED_LIMITS }: ReadWindowOptions,
 ): ReadWindow {
   const head = windowHead(frame);
   const { payload } = frame;
@@ -158,10 +166,10 @@ export function readWindow(
   const { entries, members } = added.text === ""
     ? { entries: noEntries(), members: {} }
     : readMembers(added.text, ignored);
-  const input = new ColumnReader(payload, added.end);
+  const input = new ColumnReader(payload, added.end, limits.magnitude);
   const { from_ns, to_ns } = head;
-  const series = readSeries(input, { table: known, to_ns, wanted });
-  const resources = readResources(input, known, to_ns);
+  const series = readSeries(input, { table: known, to_ns, wanted, limits });
+  const resources = readResources(input, { table: known, to_ns, limits });
   input.end();
   return { ...head, window: { from_ns, to_ns, series, resources, ...entries }, members };
 }
@@ -280,21 +288,22 @@ class WindowIndexes implements FrameIndexes {
   }
 }
 
-interface ReadSeriesOptions extends Omit<ReadWindowOptions, "ignored"> {
+interface ReadPartOptions extends Pick<ReadWindowOptions, "table" | "wanted"> {
   to_ns: bigint;
+  limits: WindowLimits;
 }
 
 function readSeries(
   input: ColumnReader,
-  { table, to_ns, wanted }: ReadSeriesOptions,
+  { table, to_ns, wanted, limits }: ReadPartOptions,
 ): Map<string, Series> {
   const { series: identities, frames: names } = table.identities;
-  const indexes = input.ascending(identities.length, MAX_SERIES);
+  const indexes = input.ascending(identities.length, limits.series);
   const all = indexes.map((index) => {
     const identity = identities[index]!;
     return formats[identity.type].blank(identity, instantBefore(to_ns, input.integer()));
   });
-  const frames = { names, room: MAX_WINDOW_FRAMES };
+  const frames = { names, max: limits.profile_frames, room: limits.frames };
   const context: Partial<ReadContext> & { frames: FrameNames } = { frames };
   for (const { type, columns } of KINDS) {
     const ofKind: number[] = [];
@@ -315,11 +324,11 @@ function readSeries(
 
 function readResources(
   input: ColumnReader,
-  { identities: { resources: identities }, resourceKeys }: IdentityTable,
-  to_ns: bigint,
+  { table: { identities: { resources: identities }, resourceKeys }, to_ns, limits }:
+    ReadPartOptions,
 ): Map<string, Resource> {
   const end_ts = tsFromNs(to_ns);
-  const indexes = input.ascending(identities.length, MAX_RESOURCES);
+  const indexes = input.ascending(identities.length, limits.resources);
   const resources = new Map(indexes.map((index) => {
     const last_seen_ts = end_ts - Number(input.integer());
     if (last_seen_ts < 0 || last_seen_ts > LAST_TS) {

@@ -9,6 +9,7 @@ import {
   readFrames,
   readWindow,
   UnknownFormatError,
+  UPLOAD_LIMITS,
   windowHead,
   withoutMembers,
 } from "@service/core/packed";
@@ -65,7 +66,7 @@ async function readUpload(
   const known = second ? await readSent(first, hash, source) : await findSent(hash, source);
   const { block: { instance, table } } = known;
   const ignored = new Ignored();
-  const { window, final, members } = readWindow(frame, { table, ignored });
+  const { window, final, members } = readWindow(frame, { table, ignored, limits: UPLOAD_LIMITS });
   ignored.add(Object.keys(members));
   if (window.to_ns <= window.from_ns) {
     throw badPart("to_ns", `Cannot store the window: it must end after ${window.from_ns}`);

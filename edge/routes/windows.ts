@@ -1,7 +1,6 @@
 /** `GET /api/v1/windows`: windows of instances as a stream in the packed format. */
 
-import type { Interval, Selection, Window } from "@service/core";
-import { MAX_FRAMES, MAX_RESOURCES, MAX_SERIES } from "@service/core/limits";
+import type { Interval, Selection } from "@service/core";
 import {
   type InstanceHead,
   PACKED_TYPE,
@@ -9,7 +8,7 @@ import {
   streamWindows,
   WindowPacker,
 } from "@service/core/packed";
-import { refuse } from "@service/core/problem";
+import { type Refusal, refuse } from "@service/core/problem";
 import {
   type Format,
   names,
@@ -18,7 +17,6 @@ import {
   seconds,
   selectionParameters,
 } from "@service/core/query";
-import { selectIn } from "@service/core/selection";
 import { BAD_QUERY, refusal } from "../http/answers.ts";
 import { type Route, route } from "../http/route.ts";
 import { respondStream } from "../http/stream.ts";
@@ -87,7 +85,7 @@ export const windows: Route = route({
       },
     },
     400: refusal(`${BAD_QUERY.description} Or start is after end.`),
-    422: refusal("The first window has more series or resources than one window may have."),
+    422: refusal("The first window is too large for a frame."),
   },
   async handle({ c, service, query, client: { project } }) {
     const { instance_id, start, step, metrics, top } = query;
@@ -140,19 +138,19 @@ async function* packed(
       const packer = new WindowPacker(headOf(stored), isWhole ? block : undefined);
       newest = { id: stored.id, packer };
     }
-    expectFits(window, stored);
-    selectIn(window, { top: MAX_FRAMES });
     const final = window.to_ns === stored.final_ns;
-    yield await newest.packer.pack(window, { final, members: { ...members } });
+    try {
+      yield await newest.packer.pack(window, { final, members: { ...members } });
+    } catch (error) {
+      throw error instanceof RangeError ? tooLarge(stored) : error;
+    }
   }
 }
 
-/** @throws {Refusal} 422 if one window may not have as much. */
-function expectFits({ series, resources }: Window, { instance_id }: StoredInstance): void {
-  if (series.size <= MAX_SERIES && resources.size <= MAX_RESOURCES) return;
-  const message = `of ${instance_id} has ${series.size} series and ${resources.size} resources: ` +
-    `one window has at most ${MAX_SERIES} and ${MAX_RESOURCES}; select metrics, or a shorter span`;
-  throw refuse(422, `Cannot stream windows: the window ${message}`, [
+/** The refusal of a window that no frame can hold. */
+function tooLarge({ instance_id }: StoredInstance): Refusal {
+  const message = `of ${instance_id} has too much in it: select metrics, or a shorter span`;
+  return refuse(422, `Cannot stream windows: the window ${message}`, [
     { parameter: "metrics", message },
   ]);
 }

@@ -30,7 +30,7 @@ export function deflated({ bytes }: Frame): Uint8Array<ArrayBuffer> {
   return body;
 }
 
-/** Merged windows as a row has them; `undefined`: together they have more than one window may have. */
+/** Merged windows as a row has them; `undefined`: together they have more than a frame can hold. */
 export function storedMerge(
   writer: WindowWriter,
   merged: { window: Window; block: Block },
