@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { type Instance, type Tags, tsFromNs } from "@service/core";
+import { resourceIdentity } from "@service/core/resource_id";
 import { type Database, type Row, statement } from "../database/database.ts";
 
 /** An instance as it is stored. */
@@ -95,11 +96,8 @@ export function listed(instance: StoredInstance): Instance {
   };
 }
 
-const RESOURCE_TAGS = ["project.name", "host.name", "container.id", "process.pid", "instance.id"];
-
 function resourceId(tags: Tags): string {
-  const identity = JSON.stringify(RESOURCE_TAGS.map((name) => tags[name] ?? null));
-  return createHash("sha256").update(identity).digest("hex").slice(0, 16);
+  return createHash("sha256").update(resourceIdentity(tags)).digest("hex").slice(0, 16);
 }
 
 /** An instance as the maintenance reads it. */

@@ -9,7 +9,7 @@ import { waitFor } from "../base/patience.ts";
 import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
 import { compacted } from "./compact.ts";
-import { removeOldRuns } from "./kept.ts";
+import { removeOldRuns, runFilePath } from "./directory.ts";
 import { scanWindows } from "./scan.ts";
 import { type WaitingWindow, WaitingWindows } from "./waiting.ts";
 import { createWindowFile, type WindowFile } from "./window_file.ts";
@@ -37,11 +37,6 @@ const RESERVE = 1 / 16;
 const FREED = 1 / 4;
 
 const NO_TAGS = {};
-
-/** Path of the file of a run. */
-export function runFilePath(directory: string, instance_id: string): string {
-  return `${directory}/${instance_id}.windows`;
-}
 
 /** Writes the windows of a run, and measures how many are not in the file. */
 export class RunFile implements Source {

@@ -5,7 +5,8 @@ import fc from "fast-check";
 import type { PackedWindow } from "@service/core/packed";
 import { Recorder } from "../sources/recorder.ts";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
-import { RunFile, type RunFileOptions, runFilePath } from "./run_file.ts";
+import { runFilePath } from "./directory.ts";
+import { RunFile, type RunFileOptions } from "./run_file.ts";
 import { contents, INSTANCE, packedRun } from "./testdata/run.ts";
 import { createWindowFile, type WindowFile } from "./window_file.ts";
 

@@ -6,10 +6,23 @@ import type { Interval } from "@service/core/gaps";
 import { WindowPacker } from "@service/core/packed";
 import { SECOND_NS } from "@service/core/time";
 import fc from "fast-check";
+import { temporaryDirectory } from "../../tests/temporary_directory.ts";
+import { RunsReader } from "../runs/reader.ts";
+import { RunFile } from "../runs/run_file.ts";
+import type { WindowSource } from "../serve/windows.ts";
 import { History, type HistoryLimits } from "./history.ts";
 import { joinWindows } from "./joined_windows.ts";
+import { olderWindows } from "./older_windows.ts";
 
 const START_NS = 1_790_000_003n * SECOND_NS;
+
+const INSTANCE = {
+  instance_id: "0123456789ab",
+  profiler_version: "0.1.0",
+  start_ns: START_NS,
+  tags: {},
+  attributes: {},
+};
 
 /** A tick's window: 1 more of a counter. */
 function tick(i: number): Window {
@@ -23,13 +36,7 @@ function tick(i: number): Window {
 
 async function filled(windows: readonly Window[], limits?: Partial<HistoryLimits>) {
   const history = new History(
-    new WindowPacker({
-      instance_id: "0123456789ab",
-      profiler_version: "0.1.0",
-      start_ns: START_NS,
-      tags: {},
-      attributes: {},
-    }),
+    new WindowPacker(INSTANCE),
     limits,
   );
   for (const window of windows) await history.add(window);
@@ -52,9 +59,25 @@ async function newerSource() {
   return { history, known_ns: gap!.to_ns };
 }
 
-Deno.test("a span is read from both sources, each window once", async () => {
+/** The cuts in a run file, in place of memory. */
+async function inRunFile(directory: string): Promise<WindowSource> {
+  const run = new RunFile({ instance: INSTANCE, directory, warn: assert.fail });
+  const packer = new WindowPacker(INSTANCE);
+  for (const cut of CUTS) await run.add(await packer.pack(cut));
+  await run.finish(10_000);
+  return olderWindows(new RunsReader(directory), INSTANCE.instance_id);
+}
+
+for (const place of ["memory", "the run file"]) {
+  Deno.test(`a span is read from the history and from ${place}, each window once`, async () => {
+    await using directory = await temporaryDirectory();
+    await readsEachOnce(place === "memory" ? await filled(CUTS) : await inRunFile(directory.path));
+  });
+}
+
+async function readsEachOnce(older: WindowSource): Promise<void> {
   const { history, known_ns } = await newerSource();
-  const joined = joinWindows(history, await filled(CUTS));
+  const joined = joinWindows(history, older);
   const instants = fc.integer({ min: -5, max: 65 }).map((s) => START_NS + BigInt(s) * SECOND_NS);
   await fc.assert(fc.asyncProperty(instants, instants, async (a, b) => {
     const span: Interval = a < b ? { from_ns: a, to_ns: b } : { from_ns: b, to_ns: a };
@@ -69,7 +92,7 @@ Deno.test("a span is read from both sources, each window once", async () => {
     const next = await joined.read({ from_ns: payload_ns, to_ns: span.to_ns });
     assert.equal(next.window.series.size, 0, "nothing is read twice");
   }));
-});
+}
 
 Deno.test("what neither source has is a gap", async () => {
   const { history, known_ns } = await newerSource();

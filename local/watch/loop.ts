@@ -4,15 +4,16 @@ import { encode, type Tags } from "@service/core";
 import { type InstanceHead, WindowPacker } from "@service/core/packed";
 import { SECOND_NS } from "@service/core/time";
 import { errorText } from "../base/log.ts";
+import { RunsReader } from "../runs/reader.ts";
 import { RunFile } from "../runs/run_file.ts";
 import { createEndpoint } from "../serve/endpoint.ts";
 import { localSignals } from "../serve/signals.ts";
 import type { Listener } from "../serve/listener.ts";
-import type { WindowSource } from "../serve/windows.ts";
 import type { Source } from "../sources/source.ts";
 import type { Uploader } from "../upload/spools.ts";
 import { History } from "./history.ts";
 import { joinWindows } from "./joined_windows.ts";
+import { olderWindows } from "./older_windows.ts";
 import { createRefresh } from "./refresh.ts";
 import { Sampler, type SamplerOptions } from "./sampler.ts";
 import { Ticker } from "./ticker.ts";
@@ -27,8 +28,6 @@ export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
   context: Tags;
   attributes: Tags;
   listener: Listener;
-  /** The windows of the run that are too old for the history; absent where none are kept. */
-  olderWindows?: WindowSource;
   /** Directory of run files; absent: the run leaves none. */
   runs?: string;
   /** Starts the upload; absent without a key. */
@@ -46,7 +45,7 @@ const PATIENCE_MS = 3_000;
 
 /** A watcher that samples, serves and uploads until it is finished. */
 export function startWatcher(options: WatcherOptions): Watcher {
-  const { start_ns, now_ns, version, context, attributes, listener, olderWindows } = options;
+  const { start_ns, now_ns, version, context, attributes, listener, runs } = options;
   const instance: InstanceHead = {
     instance_id: context["instance.id"] ?? "",
     profiler_version: version,
@@ -58,9 +57,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
   const sampler = new Sampler({ ...options, history });
   const warn = (message: string) => sampler.warn(message);
   const packer = new WindowPacker(instance);
-  const runFile = options.runs === undefined
-    ? undefined
-    : new RunFile({ instance, directory: options.runs, warn });
+  const runFile = runs === undefined ? undefined : new RunFile({ instance, directory: runs, warn });
   const upload = startUpload();
   const receivers = [runFile, upload].filter((receiver) => receiver !== undefined);
   for (const receiver of receivers) sampler.add(receiver);
@@ -86,7 +83,9 @@ export function startWatcher(options: WatcherOptions): Watcher {
     },
     failed: (error) => warn(`a tick failed: ${error}`),
   });
-  const windows = olderWindows ? joinWindows(history, olderWindows) : history;
+  const windows = runs === undefined
+    ? history
+    : joinWindows(history, olderWindows(new RunsReader(runs), instance.instance_id));
   const served = { total: sampler.total, windows, context, version, now_ns };
   const ready = ticker.start(() => sampler.sample(start_ns + 1n));
   const refresh = createRefresh({ sampler, ticker });
