@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { SignalsReader } from "@service/core";
+import { httpReader } from "@service/core/http_reader";
 import { nsFromTs, SECOND_NS } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import { newInstanceId, newKey, NOW_TS, send, type TestService } from "../testing/api.ts";
@@ -10,8 +11,47 @@ import { StorageReader } from "./reader.ts";
 const START = NOW_TS - 1_000;
 const SPAN = { from_ns: nsFromTs(START), to_ns: nsFromTs(NOW_TS) };
 
-/** The reader of the service's own project, or of the newest one. */
-async function readerOf({ db, service, clock, key }: TestService): Promise<SignalsReader> {
+/** A reader that has the same answers as another one, and fails where that fails. */
+function same(reader: SignalsReader, other: SignalsReader): SignalsReader {
+  async function* checked<T>(read: (reader: SignalsReader) => AsyncIterable<T>) {
+    const [all, others] = await both((one) => Array.fromAsync(read(one)));
+    assert.deepEqual(others, all);
+    yield* all;
+  }
+  async function both<T>(read: (reader: SignalsReader) => Promise<T>): Promise<[T, T]> {
+    const [one, two] = await Promise.allSettled([read(reader), read(other)]);
+    assert.equal(two.status, one.status);
+    if (one.status === "rejected") throw one.reason;
+    return [one.value, (two as typeof one).value];
+  }
+  return {
+    async instances(...asked) {
+      const [page, others] = await both((one) => one.instances(...asked));
+      assert.deepEqual(others, page);
+      return page;
+    },
+    windows: (...asked) =>
+      checked(async function* (one) {
+        for await (const read of one.windows(...asked)) {
+          const { instance, window, payload_ns, gaps } = read;
+          yield { instance, window, payload_ns, gaps };
+        }
+      }),
+    steps: (...asked) => checked((one) => one.steps(...asked)),
+  };
+}
+
+/** The reader of a key's project, over HTTP the same. */
+async function readerOf(test: TestService): Promise<SignalsReader> {
+  const overHttp = httpReader({
+    url: "http://hosted.example",
+    key: test.key,
+    fetch: ({ pathname, search }, init) => test.request(pathname + search, init),
+  });
+  return same(await storageReaderOf(test), overHttp);
+}
+
+async function storageReaderOf({ db, service, clock, key }: TestService): Promise<SignalsReader> {
   const { rows: [row] } = await db.query({
     sql: "SELECT p.id, p.name FROM keys k JOIN projects p ON p.id = k.project WHERE k.prefix = ?",
     args: [key.slice(0, 12)],
