@@ -100,6 +100,16 @@ export const seconds: Format<bigint> = {
   schema: { type: "number", minimum: 0 },
 };
 
+/** Seconds, more than 0, as nanoseconds: the length of steps. */
+export const step: Format<bigint> = {
+  parse(text) {
+    const step_ns = seconds.parse(text);
+    if (step_ns === 0n) throw new RangeError("must be more than 0");
+    return step_ns;
+  },
+  schema: { type: "number", exclusiveMinimum: 0 },
+};
+
 /** Any text but the empty one. */
 export const someText: Format<string> = {
   parse(text) {

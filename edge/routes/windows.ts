@@ -16,6 +16,7 @@ import {
   required,
   seconds,
   selectionParameters,
+  step,
 } from "@service/core/query";
 import { BAD_QUERY, refusal } from "../http/answers.ts";
 import { type Route, route } from "../http/route.ts";
@@ -34,15 +35,6 @@ const ids: Format<string[]> = {
     throw new RangeError(`must be at most ${MAX_INSTANCES} ids, each once: got ${ids.length}`);
   },
   schema: { ...names.schema, minItems: 1, maxItems: MAX_INSTANCES, uniqueItems: true },
-};
-
-const step: Format<bigint> = {
-  parse(text) {
-    const step_ns = seconds.parse(text);
-    if (step_ns === 0n) throw new RangeError("must be more than 0");
-    return step_ns;
-  },
-  schema: { type: "number", exclusiveMinimum: 0 },
 };
 
 /** `GET /api/v1/windows`: windows of instances, merged, as a stream. */

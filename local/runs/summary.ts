@@ -1,10 +1,9 @@
 /** The summary of a run file: its instance, and the time that its windows cover. */
 
-import { createHash } from "node:crypto";
-import { type Instance, type Interval, tsFromNs } from "@service/core";
+import type { Instance, Interval } from "@service/core";
 import { gapsIn, joinInterval } from "@service/core/gaps";
 import type { InstanceHead, WindowHead } from "@service/core/packed";
-import { resourceIdentity } from "@service/core/resource_id";
+import { listedInstance } from "../base/instance.ts";
 
 /** What is known of a run from the windows of its file that were passed to it. */
 export class RunSummary {
@@ -35,16 +34,7 @@ export class RunSummary {
 
   /** The instance in a list. */
   get instance(): Instance {
-    const { instance_id, tags, attributes } = this.#head;
-    const identity = createHash("sha256").update(resourceIdentity(tags)).digest("hex");
-    return {
-      instance_id,
-      resource_id: identity.slice(0, 16),
-      tags,
-      attributes,
-      first_seen_ts: tsFromNs(this.start_ns),
-      last_seen_ts: tsFromNs(this.last_ns),
-    };
+    return listedInstance(this.#head, this.last_ns);
   }
 
   /**

@@ -4,9 +4,10 @@ import { problemAnswer } from "@service/core/http";
 import { Refusal, refuse } from "@service/core/problem";
 import { findRoute, route } from "./route.ts";
 import { signalsRoute, type SignalsRouteOptions } from "./signals.ts";
+import { type WindowStreamOptions, windowStreamRoute } from "./window_stream.ts";
 
 /** The measurements to serve, and the address to serve them at. */
-export interface EndpointOptions extends SignalsRouteOptions {
+export interface EndpointOptions extends SignalsRouteOptions, WindowStreamOptions {
   /** The address it listens on: which `Host` a request may name. */
   host: string;
   /** Resolves once there is a first measurement to answer with. */
@@ -25,7 +26,7 @@ const health = route({
 /** The handler of all requests to the local endpoint. */
 export function createEndpoint(options: EndpointOptions): (request: Request) => Promise<Response> {
   const { host, ready } = options;
-  const routes = [signalsRoute(options), health];
+  const routes = [signalsRoute(options), windowStreamRoute(options), health];
   return async function endpoint(request: Request): Promise<Response> {
     const { method, headers } = request;
     const url = new URL(request.url);

@@ -32,7 +32,17 @@ function endpoint(host = "127.0.0.1") {
     version: "1.2.3",
     host,
     now_ns: () => NOW_NS,
-    windows: { read: () => assert.fail("no span is read") },
+    instance: {
+      instance_id: "0123456789ab",
+      profiler_version: "1.2.3",
+      start_ns: START_NS,
+      tags: { "instance.id": "0123456789ab" },
+      attributes: {},
+    },
+    windows: {
+      read: () => assert.fail("no span is read"),
+      steps: () => assert.fail("no steps are read"),
+    },
     ready: Promise.resolve(),
   });
   return {
@@ -135,7 +145,7 @@ Deno.test("other paths are 404, other methods 405 with what is allowed", async (
   assert.equal(missing.status, 404);
   assert.match(
     problem.check(await missing.json()).detail,
-    /: \/signals and \/health are served here$/,
+    /: \/signals, \/signals\/windows, and \/health are served here$/,
   );
   const response = await get("/signals", { method: "POST", body: "x" });
   assert.equal(response.status, 405);

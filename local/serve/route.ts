@@ -26,12 +26,18 @@ export interface JsonBody {
   isCompressed: boolean;
 }
 
+/** Chunks of a media type, each made when the client has read those before it. */
+export interface StreamBody {
+  type: string;
+  stream: AsyncGenerator<Uint8Array<ArrayBuffer>>;
+}
+
 /** A route's path and parameters, and how it is answered. */
 export interface RouteOptions<Query extends object> {
   method: Route["method"];
   path: string;
   query: QueryParameters<Query>;
-  handle(request: RouteRequest<Query>): Promise<JsonBody>;
+  handle(request: RouteRequest<Query>): Promise<JsonBody | StreamBody>;
 }
 
 /** The route that `options` describe. */
@@ -41,12 +47,16 @@ export function route<Query extends object>(options: RouteOptions<Query>): Route
     method,
     path,
     async answer(request, { searchParams }) {
-      const body = await handle({
+      const asked = {
         query: readQuery(searchParams, query),
         search: String(searchParams),
         acceptsGzip: acceptsGzip(request.headers.get("accept-encoding")),
-      });
-      return jsonResponse(body, { isHead: request.method === "HEAD" });
+      };
+      const body = await handle(asked);
+      const isHead = request.method === "HEAD";
+      return "stream" in body
+        ? streamResponse(body, { isHead, isCompressed: asked.acceptsGzip })
+        : jsonResponse(body, { isHead });
     },
   };
 }
@@ -80,6 +90,22 @@ function jsonResponse({ bytes, isCompressed }: JsonBody, { isHead }: { isHead: b
     headers: {
       "content-type": "application/json",
       "content-length": String(bytes.length),
+      "cache-control": "no-store",
+      "vary": "accept-encoding",
+      ...(isCompressed && { "content-encoding": "gzip" }),
+    },
+  });
+}
+
+function streamResponse(
+  { type, stream }: StreamBody,
+  { isHead, isCompressed }: { isHead: boolean; isCompressed: boolean },
+): Response {
+  const chunks = ReadableStream.from(stream);
+  const body = isCompressed ? chunks.pipeThrough(new CompressionStream("gzip")) : chunks;
+  return new Response(isHead ? null : body, {
+    headers: {
+      "content-type": type,
       "cache-control": "no-store",
       "vary": "accept-encoding",
       ...(isCompressed && { "content-encoding": "gzip" }),

@@ -13,6 +13,13 @@ export type SpanReading = Omit<InstanceWindow, "instance">;
 export interface WindowSource {
   /** The merge of the windows that end in the span. */
   read(span: Interval, selection?: Selection): Promise<SpanReading>;
+  /** The same for each step of the span; steps without windows are left out. */
+  steps(span: SteppedSpan, selection?: Selection): AsyncIterable<SpanReading>;
+}
+
+/** A span in steps, which end at multiples of `step_ns` since the epoch, the last one at its end. */
+export interface SteppedSpan extends Interval {
+  step_ns: bigint;
 }
 
 /** The span that a query names; nothing is everything since the instance start. */

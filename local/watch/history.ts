@@ -10,7 +10,7 @@ import { metricMatcher, type Selection } from "@service/core/selection";
 import { SECOND_NS } from "@service/core/time";
 import { yieldToEventLoop } from "@service/core/yield";
 import { endsCut } from "./accumulator.ts";
-import type { SpanReading, WindowSource } from "../serve/windows.ts";
+import type { SpanReading, SteppedSpan, WindowSource } from "../serve/windows.ts";
 
 /** Limits of a history. */
 export interface HistoryLimits {
@@ -59,6 +59,15 @@ export class History implements WindowSource {
     return sizeOf(this.#windows) + sizeOf(blocks);
   }
 
+  /** The part of a span that is too old to be here. */
+  missingIn({ from_ns, to_ns }: Interval): Interval | undefined {
+    const gap = {
+      from_ns: larger(from_ns, this.#start_ns ?? from_ns),
+      to_ns: smaller(to_ns, this.#windows[0]?.from_ns ?? from_ns),
+    };
+    return gap.from_ns < gap.to_ns ? gap : undefined;
+  }
+
   /** Adds the newest window; calls must not overlap. */
   async add(window: Window): Promise<void> {
     this.#start_ns ??= window.from_ns;
@@ -76,10 +85,7 @@ export class History implements WindowSource {
   async read({ from_ns, to_ns }: Interval, { metrics }: Selection = {}): Promise<SpanReading> {
     const all = this.#windows;
     const found = all.filter((one) => from_ns < one.to_ns && one.to_ns <= to_ns);
-    const gap = {
-      from_ns: larger(from_ns, this.#start_ns ?? from_ns),
-      to_ns: smaller(to_ns, all[0]?.from_ns ?? from_ns),
-    };
+    const gap = this.missingIn({ from_ns, to_ns });
     const newest_ns = all.at(-1)?.to_ns ?? from_ns;
     const payload_ns = found.at(-1)?.to_ns ?? larger(from_ns, smaller(to_ns, newest_ns));
     const window = emptyWindow(found[0]?.from_ns ?? from_ns);
@@ -88,7 +94,22 @@ export class History implements WindowSource {
       if (i % WINDOWS_AT_ONCE === WINDOWS_AT_ONCE - 1) await yieldToEventLoop();
       absorb(window, unpack(one, wanted));
     }
-    return { window, payload_ns, gaps: gap.from_ns < gap.to_ns ? [gap] : [] };
+    return { window, payload_ns, gaps: gap ? [gap] : [] };
+  }
+
+  /** The same for each step; none before the first window. */
+  async *steps(
+    { step_ns, ...span }: SteppedSpan,
+    selection?: Selection,
+  ): AsyncGenerator<SpanReading> {
+    const [first] = this.#windows;
+    let from_ns = larger(span.from_ns, first?.from_ns ?? span.to_ns);
+    while (from_ns < smaller(span.to_ns, this.#windows.at(-1)?.to_ns ?? from_ns)) {
+      const to_ns = smaller((from_ns / step_ns + 1n) * step_ns, span.to_ns);
+      const reading = await this.read({ from_ns, to_ns }, selection);
+      if (reading.window.from_ns < reading.window.to_ns) yield { ...reading, payload_ns: to_ns };
+      from_ns = to_ns;
+    }
   }
 
   #isFull(): boolean {

@@ -3,10 +3,16 @@
 import { absorb, type Window } from "@service/core";
 import type { Interval } from "@service/core/gaps";
 import type { Selection } from "@service/core/selection";
-import type { SpanReading, WindowSource } from "../serve/windows.ts";
+import type { SpanReading, SteppedSpan, WindowSource } from "../serve/windows.ts";
+
+/** A source that has lost its oldest windows. */
+export interface NewerWindows extends WindowSource {
+  /** The part of a span that is too old for it. */
+  missingIn(span: Interval): Interval | undefined;
+}
 
 /** The windows of `newer`, and where its first gap is those of `older`. */
-export function joinWindows(newer: WindowSource, older: WindowSource): WindowSource {
+export function joinWindows(newer: NewerWindows, older: WindowSource): WindowSource {
   return {
     async read(span: Interval, selection?: Selection): Promise<SpanReading> {
       const late = await newer.read(span, selection);
@@ -20,7 +26,49 @@ export function joinWindows(newer: WindowSource, older: WindowSource): WindowSou
       absorb(early.window, late.window);
       return { window: early.window, payload_ns: late.payload_ns, gaps };
     },
+
+    async *steps(span: SteppedSpan, selection?: Selection): AsyncGenerator<SpanReading> {
+      const { step_ns } = span;
+      const gap = newer.missingIn(span);
+      let last: SpanReading | undefined;
+      if (gap) {
+        for await (const step of older.steps({ ...gap, step_ns }, selection)) {
+          if (last) yield last;
+          last = step;
+        }
+      }
+      let known_ns = gap && (last?.window.to_ns ?? gap.from_ns);
+      const from_ns = gap?.to_ns ?? span.from_ns;
+      for await (const step of newer.steps({ ...span, from_ns }, selection)) {
+        if (known_ns !== undefined) {
+          step.gaps.unshift(...missingBefore(step, { known_ns, step_ns }));
+        }
+        known_ns = undefined;
+        if (last && isInOneStep(last.window, step.window, step_ns)) {
+          absorb(last.window, step.window);
+          last = { ...step, window: last.window, gaps: [...last.gaps, ...step.gaps] };
+          continue;
+        }
+        if (last) yield last;
+        last = step;
+      }
+      if (last) yield last;
+    },
   };
+}
+
+/** What is not known of a step before its first window, as what came before ends at `known_ns`. */
+function missingBefore(
+  { window, payload_ns }: SpanReading,
+  { known_ns, step_ns }: { known_ns: bigint; step_ns: bigint },
+): Interval[] {
+  const start_ns = (payload_ns - 1n) / step_ns * step_ns;
+  const from_ns = known_ns > start_ns ? known_ns : start_ns;
+  return from_ns < window.from_ns ? [{ from_ns, to_ns: window.from_ns }] : [];
+}
+
+function isInOneStep(a: Window, b: Window, step_ns: bigint): boolean {
+  return (a.to_ns - 1n) / step_ns === (b.to_ns - 1n) / step_ns;
 }
 
 function isEmpty({ from_ns, to_ns }: Window): boolean {

@@ -65,7 +65,7 @@ async function inRunFile(directory: string): Promise<WindowSource> {
   const packer = new WindowPacker(INSTANCE);
   for (const cut of CUTS) await run.add(await packer.pack(cut));
   await run.finish(10_000);
-  return olderWindows(new RunsReader(directory), INSTANCE.instance_id);
+  return olderWindows({ reader: new RunsReader(directory), ...INSTANCE });
 }
 
 for (const place of ["memory", "the run file"]) {
@@ -93,6 +93,32 @@ async function readsEachOnce(older: WindowSource): Promise<void> {
     assert.equal(next.window.series.size, 0, "nothing is read twice");
   }));
 }
+
+Deno.test("steps of both sources count everything once, and end at multiples", async () => {
+  await using directory = await temporaryDirectory();
+  const { history, known_ns } = await newerSource();
+  const joined = joinWindows(history, await inRunFile(directory.path));
+  const instants = fc.integer({ min: -5, max: 65 }).map((s) => START_NS + BigInt(s) * SECOND_NS);
+  const lengths = fc.integer({ min: 1, max: 40 }).map((s) => BigInt(s) * SECOND_NS);
+  await fc.assert(fc.asyncProperty(instants, instants, lengths, async (a, b, step_ns) => {
+    const span: Interval = a < b ? { from_ns: a, to_ns: b } : { from_ns: b, to_ns: a };
+    const { window } = await joined.read(span);
+    const steps = await Array.fromAsync(joined.steps({ ...span, step_ns }));
+    assert.deepEqual(
+      steps.length === 0 ? emptyWindow(window.from_ns) : mergeAll(steps.map((one) => one.window)),
+      steps.length === 0 ? { ...window, to_ns: window.from_ns } : window,
+    );
+    for (const [i, { window: { to_ns }, payload_ns, gaps }] of steps.entries()) {
+      assert.deepEqual(gaps, []);
+      if (i + 1 < steps.length || payload_ns !== span.to_ns) {
+        assert(payload_ns % step_ns === 0n || to_ns <= known_ns);
+      }
+      assert.equal((to_ns - 1n) / step_ns, (payload_ns - 1n) / step_ns);
+    }
+    const numbers = steps.map(({ window }) => (window.to_ns - 1n) / step_ns);
+    assert.equal(new Set(numbers).size, numbers.length);
+  }));
+});
 
 Deno.test("what neither source has is a gap", async () => {
   const { history, known_ns } = await newerSource();

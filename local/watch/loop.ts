@@ -85,8 +85,8 @@ export function startWatcher(options: WatcherOptions): Watcher {
   });
   const windows = runs === undefined
     ? history
-    : joinWindows(history, olderWindows(new RunsReader(runs), instance.instance_id));
-  const served = { total: sampler.total, windows, context, version, now_ns };
+    : joinWindows(history, olderWindows({ reader: new RunsReader(runs), ...instance }));
+  const served = { instance, total: sampler.total, windows, context, version, now_ns };
   const ready = ticker.start(() => sampler.sample(start_ns + 1n));
   const refresh = createRefresh({ sampler, ticker });
   listener.serve(createEndpoint({ ...served, host: listener.host, ready, refresh }), warn);

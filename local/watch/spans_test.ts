@@ -1,8 +1,9 @@
 /** The local endpoint answers for spans of time, from the history. */
 
 import assert from "node:assert/strict";
-import { decode, type Signals, signals } from "@service/core";
-import { WindowPacker } from "@service/core/packed";
+import { decode, type Signals, signals, type Window } from "@service/core";
+import { httpReader } from "@service/core/http_reader";
+import { PACKED_TYPE, readWindows, WindowPacker } from "@service/core/packed";
 import { problem } from "@service/core/payload_schema";
 import { SECOND_NS, secondsFromNs } from "@service/core/time";
 import fc from "fast-check";
@@ -37,6 +38,7 @@ function watched() {
     }],
   });
   const answer = createEndpoint({
+    instance,
     total: sampler.total,
     windows: history,
     context,
@@ -46,10 +48,15 @@ function watched() {
     ready: Promise.resolve(),
   });
   const get = (query: string) => answer(new Request(`http://127.0.0.1/signals${query}`));
+  const reader = httpReader({
+    url: "http://127.0.0.1",
+    fetch: (url, init) => answer(new Request(url, init)),
+  });
   return {
     sampler,
     clock,
     get,
+    reader,
     async ticks(count: number): Promise<void> {
       for (let i = 0; i < count; i++) {
         clock.now_ns = (clock.now_ns / SECOND_NS + 1n) * SECOND_NS;
@@ -166,6 +173,66 @@ for (
     const { ticks, get } = watched();
     await ticks(30);
     const response = await get(`?${query}`);
+    assert.equal(response.status, 400);
+    const { errors } = problem.check(await response.json());
+    assert.deepEqual(errors.map((error) => error.parameter), [parameter]);
+  });
+}
+
+Deno.test("the stream of a span is what /signals answers, whole or in steps", async () => {
+  const { ticks, read, reader } = watched();
+  await ticks(60);
+  const ID = "0123456789ab";
+  const seconds = fc.integer({ min: -5, max: 65 });
+  await fc.assert(
+    fc.asyncProperty(seconds, seconds, fc.integer({ min: 1, max: 20 }), async (a, b, step) => {
+      const [from, to] = [Math.min(a, b), Math.max(a, b)];
+      const [from_ns, to_ns] = [from, to].map((at) => START_NS + BigInt(at) * SECOND_NS);
+      const span = { from_ns: from_ns!, to_ns: to_ns! };
+      const query = `?start=${secondsFromNs(span.from_ns)}&end=${secondsFromNs(span.to_ns)}`;
+      if (span.to_ns < START_NS) return;
+      const payload = await read(query);
+      const [streamed, ...more] = await Array.fromAsync(reader.windows([ID], span, {}));
+      assert.equal(more.length, 0);
+      const { window, instance, payload_ns, gaps } = streamed!;
+      assert.equal(instance.instance_id, ID);
+      assert.deepEqual([payload_ns, gaps], [payload.payload_ns, []]);
+      assert.equal(countIn(window), total(payload));
+      const steps = reader.steps(ID, span, BigInt(step) * SECOND_NS, {});
+      const counts = await Array.fromAsync(steps, countIn);
+      assert.equal(counts.reduce((sum, count) => sum + count, 0), total(payload));
+    }),
+    { numRuns: 50 },
+  );
+  const [listed] = await reader.instances({}, { from_ns: START_NS, to_ns: START_NS }, { limit: 9 });
+  assert.equal(listed?.last_seen_ts, Number(START_NS / SECOND_NS) + 60);
+});
+
+function countIn({ series }: Window): number {
+  for (const one of series.values()) {
+    if (one.name === "samples_total" && one.type === "counter") return Number(one.total);
+  }
+  return 0;
+}
+
+Deno.test("without parameters the stream is one window, with everything since the start", async () => {
+  const { ticks, get, read } = watched();
+  await ticks(3);
+  const response = await get("/windows");
+  assert.equal(response.headers.get("content-type"), PACKED_TYPE);
+  const [one, ...more] = await Array.fromAsync(readWindows(response.body!));
+  assert.equal(more.length, 0);
+  assert.equal(countIn(one!.window), total(await read()));
+  const empty = await get("/windows?metrics=none");
+  const [selected] = await Array.fromAsync(readWindows(empty.body!));
+  assert.equal(selected!.window.series.size, 0);
+});
+
+for (const [query, parameter] of [["step=0", "step"], ["step=0.0001", "step"], ["top=0", "top"]]) {
+  Deno.test(`/signals/windows?${query} is refused and names ${parameter}`, async () => {
+    const { get, ticks } = watched();
+    await ticks(3);
+    const response = await get(`/windows?${query}`);
     assert.equal(response.status, 400);
     const { errors } = problem.check(await response.json());
     assert.deepEqual(errors.map((error) => error.parameter), [parameter]);

@@ -12,7 +12,19 @@ import { sampleWindow } from "./samples.ts";
 const total = sampleWindow(Number(Deno.args[0]));
 const options = {
   total,
-  windows: { read: () => Promise.reject(new Error("no span is read")) },
+  windows: {
+    read: () => Promise.reject(new Error("no span is read")),
+    steps() {
+      throw new Error("no steps are read");
+    },
+  },
+  instance: {
+    instance_id: "0123456789ab",
+    profiler_version: "0.0.0",
+    start_ns: 0n,
+    tags: {},
+    attributes: {},
+  },
   context: { "instance.id": "0123456789ab" },
   version: "0.0.0",
   host: "127.0.0.1",

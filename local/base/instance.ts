@@ -1,0 +1,21 @@
+/** The instance of a run as it is listed. */
+
+import { createHash } from "node:crypto";
+import { type Instance, tsFromNs } from "@service/core";
+import type { InstanceHead } from "@service/core/packed";
+import { resourceIdentity } from "@service/core/resource_id";
+
+/** The instance in a list, whose newest window ends at `last_ns`. */
+export function listedInstance(
+  { instance_id, tags, attributes, start_ns }: InstanceHead,
+  last_ns: bigint,
+): Instance {
+  return {
+    instance_id,
+    resource_id: createHash("sha256").update(resourceIdentity(tags)).digest("hex").slice(0, 16),
+    tags,
+    attributes,
+    first_seen_ts: tsFromNs(start_ns),
+    last_seen_ts: tsFromNs(last_ns),
+  };
+}
