@@ -13,7 +13,7 @@ import {
   windowHead,
   withoutMembers,
 } from "@service/core/packed";
-import { refuse } from "@service/core/problem";
+import { type Refusal, refuse } from "@service/core/problem";
 import type { Client } from "../http/authenticate.ts";
 import type { Blocks, KnownBlock } from "../windows/blocks.ts";
 import type { PackedUpload } from "../windows/packers.ts";
@@ -48,7 +48,9 @@ export async function readPackedUpload(
     return await readUpload(body, source);
   } catch (error) {
     if (error instanceof UnknownFormatError) throw refuse(415, error.message);
-    if (error instanceof DamagedError) throw badPart("body", error.message);
+    if (error instanceof DamagedError) {
+      throw refuse(400, error.message, [{ parameter: "body", message: "is damaged" }]);
+    }
     throw error;
   }
 }
@@ -59,7 +61,7 @@ async function readUpload(
 ): Promise<ReadPackedUpload> {
   const [first, second, ...others] = readFrames(body);
   if (!first || others.length > 0) {
-    throw badPart("body", "Cannot read the upload: it must be a window, or its block and it");
+    throw badPart("body", "must be a window, or a block and its window");
   }
   const frame = second ?? first;
   const { block: hash } = windowHead(frame);
@@ -68,14 +70,10 @@ async function readUpload(
   const ignored = new Ignored();
   const { window, final, members } = readWindow(frame, { table, ignored, limits: UPLOAD_LIMITS });
   ignored.add(Object.keys(members));
-  if (window.to_ns <= window.from_ns) {
-    throw badPart("to_ns", `Cannot store the window: it must end after ${window.from_ns}`);
-  }
-  if (window.from_ns < instance.start_ns) {
-    throw badPart(
-      "from_ns",
-      `Cannot store the window: its instance starts at ${instance.start_ns}`,
-    );
+  const { from_ns, to_ns } = window;
+  if (to_ns <= from_ns) throw badPart("to_ns", `must be after from_ns (${from_ns})`);
+  if (from_ns < instance.start_ns) {
+    throw badPart("from_ns", `must not be before start_ns (${instance.start_ns})`);
   }
   return {
     upload: { ...instance, window, final },
@@ -93,10 +91,7 @@ async function readSent(
 ): Promise<KnownBlock> {
   const block = await readBlock(frame);
   if (block.hash === hash) return blocks.add(client.project.id, block);
-  throw badPart(
-    "block",
-    `Cannot store the window: it names the block ${hash}, sent is ${block.hash}`,
-  );
+  throw badPart("block", `must be the one that the window names, ${hash}: got ${block.hash}`);
 }
 
 /** A block that the project sent before. */
@@ -109,7 +104,6 @@ async function findSent(hash: string, { client, blocks }: BlockSource): Promise<
   ]);
 }
 
-function badPart(parameter: string, detail: string) {
-  const message = detail.slice(detail.indexOf(": ") + 2);
-  return refuse(400, detail, [{ parameter, message }]);
+function badPart(parameter: string, message: string): Refusal {
+  return refuse(400, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
 }
