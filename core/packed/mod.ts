@@ -4,7 +4,8 @@
  */
 
 export { type Block, createBlock, HASH_BYTES, type InstanceHead, readBlock } from "./block.ts";
-export { DamagedError, UnknownFormatError } from "./error.ts";
+export { crc32 } from "./crc32.ts";
+export { asDamaged, DamagedError, UnknownFormatError } from "./error.ts";
 export {
   type Damage,
   endFrame,

@@ -93,8 +93,7 @@ export const MIGRATIONS: readonly Migration[] = [
         from_ns INTEGER NOT NULL,
         to_ns INTEGER NOT NULL,
         block INTEGER NOT NULL,
-        digest BLOB,
-        holes TEXT,
+        digest BLOB NOT NULL,
         body BLOB NOT NULL,
         UNIQUE (instance, level, end_ns)
       ) STRICT`,
@@ -105,7 +104,7 @@ export const MIGRATIONS: readonly Migration[] = [
         instance INTEGER NOT NULL REFERENCES instances,
         list TEXT NOT NULL,
         to_ns INTEGER NOT NULL,
-        entries TEXT NOT NULL,
+        entries BLOB NOT NULL,
         count INTEGER NOT NULL,
         UNIQUE (instance, list, to_ns)
       ) STRICT`,

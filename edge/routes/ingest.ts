@@ -1,6 +1,5 @@
 /** `POST /api/v1/ingest`: stores one window of one instance. */
 
-import { createHash } from "node:crypto";
 import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { PACKED_TYPE } from "@service/core/packed";
 import { refuse } from "@service/core/problem";
@@ -10,9 +9,10 @@ import { json, refusal } from "../http/answers.ts";
 import { JSON_TYPE, readBody } from "../http/body.ts";
 import { type AuthenticatedRequest, type Route, route } from "../http/route.ts";
 import { expectFewSeries, limitsOf } from "../tenancy/quotas.ts";
+import { digestOf } from "../windows/digest.ts";
 import { storedLists } from "../windows/entries.ts";
 import { rollUpClosed } from "../windows/rollup.ts";
-import { DIGEST_BYTES, storeWindow, type WindowToStore } from "../windows/write.ts";
+import { storeWindow, type WindowToStore } from "../windows/write.ts";
 import { type ReadJsonUpload, readJsonUpload } from "./json_upload.ts";
 import { type ReadPackedUpload, readPackedUpload } from "./packed_upload.ts";
 
@@ -147,9 +147,4 @@ async function readWindow(
       ...(ignored.length > 0 && { ignored }),
     },
   };
-}
-
-function digestOf(body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const digest = createHash("sha256").update(body).digest();
-  return new Uint8Array(digest.subarray(0, DIGEST_BYTES));
 }

@@ -22,10 +22,14 @@ async function sendAll(service: TestService): Promise<string> {
   return instance_id;
 }
 
+/** A table with rows that may be damaged, and their column with a checksum. */
+const COLUMNS = { windows: "body", blocks: "body", entries: "entries" };
+type Table = keyof typeof COLUMNS;
+
 /** The rows of a table whose instance has this id. */
 async function rowsOf(
   { db }: TestService,
-  table: "windows" | "blocks",
+  table: Table,
   id: string,
 ): Promise<Row[]> {
   const { rows } = await db.query({
@@ -35,12 +39,12 @@ async function rowsOf(
   return rows;
 }
 
-/** Reads all with another body in a row, and then puts back the right one. */
+/** Reads all with other bytes in a row, and then puts back the right ones. */
 async function readWith(
   service: TestService,
-  { table, row, body }: { table: string; row: Row; body: Uint8Array },
+  { table, row, body }: { table: Table; row: Row; body: Uint8Array },
 ): ReturnType<typeof read> {
-  const sql = `UPDATE ${table} SET body = ? WHERE id = ?`;
+  const sql = `UPDATE ${table} SET ${COLUMNS[table]} = ? WHERE id = ?`;
   await service.db.write([{ sql, args: [body, row.id!] }]);
   const { blocks } = service.service.memory;
   if (table === "blocks") service.service.memory = createMemory(blocks.onDamage);
@@ -52,7 +56,7 @@ async function readWith(
     service,
     `instance_id=${instance!.instance_id}&start=${START}&end=${START + 10 * WINDOWS}`,
   );
-  await service.db.write([{ sql, args: [row.body!, row.id!] }]);
+  await service.db.write([{ sql, args: [row[COLUMNS[table]]!, row.id!] }]);
   return payload;
 }
 
@@ -133,6 +137,36 @@ testOnEachStorage({
       if (isWhole) continue;
       const all = spanText({ from_ns: ns(START), to_ns: ns(START + 80) } as unknown as Row);
       assert.ok(payload.errors[0]!.message.startsWith(all), payload.errors[0]!.message);
+    }
+  },
+
+  async "entries that are damaged are missing, and the read says how many"(service) {
+    const instance_id = newInstanceId();
+    const told = (i: number) => ({
+      level: "error" as const,
+      message: `told ${i}`,
+      exception: "",
+      log_ns: ns(START + 10 * i + 5),
+    });
+    for (let i = 0; i < 3; i++) {
+      const from = START + 10 * i;
+      const errors = [told(i), told(i)];
+      await send(service, { instance_id, start: START, from, to: from + 10, errors });
+    }
+    const rows = await rowsOf(service, "entries", instance_id);
+    const [, row] = rows;
+    const step = await isOnFile(service) ? 1 : 23;
+    const bodies = [...damaged(new Uint8Array(row!.entries as ArrayBuffer), step)];
+    for (const body of bodies) {
+      const payload = await readWith(service, { table: "entries", row: row!, body });
+      assert.equal(work(payload), 3);
+      assert.deepEqual(payload.errors.map(({ message, log_ns }) => [message, log_ns]), [
+        ["told 2", ns(START + 25)],
+        ["told 2", ns(START + 25)],
+        ["2 errors are stored and cannot be read", ns(START + 20)],
+        ["told 0", ns(START + 5)],
+        ["told 0", ns(START + 5)],
+      ]);
     }
   },
 

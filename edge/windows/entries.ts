@@ -1,16 +1,21 @@
 /** Entries of windows, such as errors, as they are stored: a row for each list that has some. */
 
-import { decode, encode, type Entries } from "@service/core";
+import { decode, encode, type Entries, type ErrorEntry } from "@service/core";
 import { absorbEntries, entryLists, payloadEntries } from "@service/core/entries";
-import { type Result, type Statement, statement } from "../database/database.ts";
+import { asDamaged, crc32, DamagedError } from "@service/core/packed";
+import { type Result, type Row, type Statement, statement } from "../database/database.ts";
+import { isDamage } from "./damage.ts";
 
 /** One list of a window, as it is stored. */
 export interface StoredList {
   list: keyof Entries;
-  /** JSON. */
-  entries: string;
+  /** JSON behind its CRC-32. */
+  entries: Uint8Array<ArrayBuffer>;
   count: number;
 }
+
+/** Bytes of a checksum. */
+const CRC_BYTES = 4;
 
 const LISTS = Object.keys(entryLists) as (keyof Entries)[];
 
@@ -18,7 +23,7 @@ const LISTS = Object.keys(entryLists) as (keyof Entries)[];
 export function storedLists(window: Entries): StoredList[] {
   return LISTS.filter((list) => window[list].length > 0).map((list) => ({
     list,
-    entries: encode(window[list]),
+    entries: sealed(encode(window[list])),
     count: window[list].length,
   }));
 }
@@ -38,13 +43,60 @@ export function readingNewest(
   return LISTS.map((list) => statement(NEWEST, { ...span, list, max: entryLists[list].limit }));
 }
 
-/** Adds what {@linkcode readingNewest} read to the entries of a window. */
-export function absorbStored(window: Entries, results: readonly Result[]): void {
+/**
+ * Adds what {@linkcode readingNewest} read to the entries of a window: a warning in place of each row
+ * that is damaged, for which `onDamage` is called.
+ */
+export function absorbStored(
+  window: Entries,
+  results: readonly Result[],
+  onDamage: (error: Error) => void,
+): void {
   for (const [i, list] of LISTS.entries()) {
-    const { check } = payloadEntries[list];
-    const stored = results[i]!.rows.flatMap(({ entries }) => check(decode(entries as string)));
-    absorbEntries(window, { [list]: stored });
+    for (const row of results[i]!.rows) {
+      try {
+        absorbEntries(window, { [list]: entriesIn(row, list) });
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        onDamage(new Error(`Cannot read row ${row.id} of entries: ${error.message}`));
+        absorbEntries(window, { errors: [damageOf(row, list)] });
+      }
+    }
   }
+}
+
+/** @throws {DamagedError} If the row has something else than the entries that were stored. */
+function entriesIn<List extends keyof Entries>({ entries, count }: Row, list: List): Entries[List] {
+  const text = unsealed(new Uint8Array(entries as ArrayBuffer));
+  const read = asDamaged("entries", () => payloadEntries[list].check(decode(text)));
+  if (BigInt(read.length) === count) return read;
+  throw new DamagedError(`there must be ${count} entries: got ${read.length}`);
+}
+
+function damageOf({ to_ns, count }: Row, list: keyof Entries): ErrorEntry {
+  return {
+    level: "warning",
+    message: `${count} ${list} are stored and cannot be read`,
+    exception: "",
+    log_ns: to_ns as bigint,
+  };
+}
+
+function sealed(text: string): Uint8Array<ArrayBuffer> {
+  const json = new TextEncoder().encode(text);
+  const bytes = new Uint8Array(CRC_BYTES + json.length);
+  new DataView(bytes.buffer).setUint32(0, crc32(json));
+  bytes.set(json, CRC_BYTES);
+  return bytes;
+}
+
+/** @throws {DamagedError} If the bytes are not what {@linkcode sealed} made. */
+function unsealed(bytes: Uint8Array<ArrayBuffer>): string {
+  const json = bytes.subarray(CRC_BYTES);
+  const isWhole = bytes.length >= CRC_BYTES &&
+    new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) === crc32(json);
+  if (isWhole) return new TextDecoder().decode(json);
+  throw new DamagedError("the checksum of the entries is wrong");
 }
 
 /** `changes() > 0`: only if the window, or the list before this one, was new. */
@@ -53,8 +105,8 @@ const INSERT = `INSERT INTO entries (instance, list, to_ns, entries, count)
   WHERE project = :project AND instance_id = :instance_id AND changes() > 0`;
 
 /** Rows of a list, the newest, until they hold enough. */
-const NEWEST = `/* read the newest entries */ SELECT entries FROM (
-  SELECT entries, sum(count) OVER (ORDER BY to_ns DESC) - count AS newer FROM entries
+const NEWEST = `/* read the newest entries */ SELECT id, to_ns, count, entries FROM (
+  SELECT id, to_ns, count, entries, sum(count) OVER (ORDER BY to_ns DESC) - count AS newer FROM entries
   WHERE instance = :instance AND list = :list AND to_ns > :after_ns AND to_ns <= :end_ns
   ORDER BY to_ns DESC LIMIT :max
 ) WHERE newer < :max`;

@@ -1,8 +1,8 @@
 /** The merge of pieces: one after the other, without those that are damaged. */
 
-import { absorb, absorbOwned, decode, emptyWindow, type Window } from "@service/core";
+import { absorb, absorbOwned, emptyWindow, type Window } from "@service/core";
 import { gapsIn, type Interval, joinInterval } from "@service/core/gaps";
-import { type Block, DamagedError, readWindow } from "@service/core/packed";
+import { type Block, DamagedError, type Members, readWindow } from "@service/core/packed";
 import type { Row } from "../database/database.ts";
 import { isDamage } from "./damage.ts";
 import { storedFrame } from "./stored_frame.ts";
@@ -38,10 +38,10 @@ export class Merge {
   add(row: Row, options: MergeOptions): void {
     const span = { from_ns: row.from_ns as bigint, to_ns: row.to_ns as bigint };
     try {
-      const { window, block } = pieceOf(row, options);
+      const { window, members, block } = pieceOf(row, options);
       absorbOwned(this.#window ??= emptyWindow(span.from_ns), window);
       this.block = block;
-      for (const interval of intervalsOf(span, row.holes as string | null)) {
+      for (const interval of gapsIn(members.gaps as Interval[] ?? [], span)) {
         joinInterval(this.intervals, interval);
         joinInterval(this.stored, interval);
       }
@@ -64,14 +64,14 @@ export class Merge {
 }
 
 /**
- * The window of a row, and its block.
+ * The window of a row, with its gaps if it has some, and its block.
  *
  * @throws {DamagedError} If the row has another window than the one that was stored, or none.
  */
 function pieceOf(
   row: Row,
   { blocks, wanted }: Pick<MergeOptions, "blocks" | "wanted">,
-): { window: Window; block: Block } {
+): { window: Window; members: Members; block: Block } {
   const hash = hashOf(row);
   const block = blocks.get(hash ?? "");
   if (!block) throw new DamagedError("its block is missing");
@@ -79,14 +79,10 @@ function pieceOf(
   if (read.block !== hash || read.from_ns !== row.from_ns || read.to_ns !== row.to_ns) {
     throw new DamagedError("it must be the window that the row names");
   }
-  return { window: read.window, block };
+  return { window: read.window, members: read.members, block };
 }
 
 /** The hash of the block that a row names; `undefined`: it has no row. */
 export function hashOf({ hash }: Row): string | undefined {
   return hash === null ? undefined : new Uint8Array(hash as ArrayBuffer).toHex();
-}
-
-function intervalsOf(span: Interval, holes: string | null): Interval[] {
-  return holes === null ? [span] : gapsIn(decode(holes) as Interval[], span);
 }

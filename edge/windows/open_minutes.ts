@@ -6,7 +6,7 @@ import { type Frame, readWindow, WindowWriter } from "@service/core/packed";
 import { type Statement, statement } from "../database/database.ts";
 import type { Blocks, InstanceName } from "./blocks.ts";
 import { FINEST, spanEnd, spanNs } from "./levels.ts";
-import { storedMerge } from "./stored_frame.ts";
+import { storedMerge, type StoredWindow } from "./stored_frame.ts";
 
 /** Bytes that all open minutes may have together. */
 const MAX_BYTES = 32 * 2 ** 20;
@@ -15,12 +15,10 @@ const MAX_BYTES = 32 * 2 ** 20;
 const MAX_WINDOWS = 128;
 
 /** The roll-up of a minute, as it is stored. */
-export interface PackedMinute {
+export interface PackedMinute extends StoredWindow {
   end_ns: bigint;
   from_ns: bigint;
   to_ns: bigint;
-  /** Its packed window, as a row has it. */
-  body: Uint8Array<ArrayBuffer>;
   /** Hash of the block that it names. */
   hash: Uint8Array<ArrayBuffer>;
   /** Digests of its windows, which identify them by content. */
@@ -108,12 +106,12 @@ export class OpenMinutes {
     }
     const block = this.#blocks.get({ project, hash })?.block;
     if (!window || !block) return undefined;
-    const body = storedMerge(this.#writer, { window, block });
-    return body && {
+    const stored = storedMerge(this.#writer, { window, block });
+    return stored && {
+      ...stored,
       end_ns,
       from_ns: window.from_ns,
       to_ns,
-      body,
       hash: Uint8Array.fromHex(hash),
       digests: digests.join(),
     };
@@ -130,8 +128,8 @@ export function storingMinute(
 }
 
 const INSERT_MINUTE = `INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, block, body)
-  SELECT i.id, ${FINEST}, :end_ns, :from_ns, :to_ns, b.id, :body FROM instances i
+    (instance, level, end_ns, from_ns, to_ns, digest, block, body)
+  SELECT i.id, ${FINEST}, :end_ns, :from_ns, :to_ns, :digest, b.id, :body FROM instances i
   JOIN blocks b ON b.instance = i.id AND b.hash = :hash
   WHERE project = :project AND instance_id = :instance_id AND watermark_ns >= :to_ns
     AND :digests = (SELECT group_concat(hex(digest)) FROM (

@@ -1,7 +1,5 @@
 /** The pieces that a read or a roll-up merges: the query for them, and their merge. */
 
-import { encode } from "@service/core";
-import { gapsIn, type Interval } from "@service/core/gaps";
 import { yieldToEventLoop } from "@service/core/yield";
 import type { Row } from "../database/database.ts";
 import { hashOf, Merge, type MergeOptions } from "./merge.ts";
@@ -10,7 +8,7 @@ import { TILING } from "./tiling.ts";
 
 /** The pieces of a tiling in order, each with the hash of its block. */
 export const PIECES = `/* read the pieces */ ${TILING}
-  SELECT w.level || ':' || w.id AS id, w.level, w.from_ns, w.to_ns, w.holes, w.body, w.block, b.hash
+  SELECT w.level || ':' || w.id AS id, w.level, w.from_ns, w.to_ns, w.body, w.block, b.hash
   FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN blocks b ON b.id = w.block
   ORDER BY w.end_ns LIMIT :limit`;
 
@@ -64,11 +62,4 @@ function runsOf(rows: readonly Row[]): Row[][] {
     else runs.push([row]);
   }
   return runs;
-}
-
-/** The holes of a merge as they are stored: `null` for none. */
-export function encodeHoles(intervals: readonly Interval[]): string | null {
-  const span = { from_ns: intervals[0]!.from_ns, to_ns: intervals.at(-1)!.to_ns };
-  const holes = gapsIn(intervals, span);
-  return holes.length > 0 ? encode(holes) : null;
 }

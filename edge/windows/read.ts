@@ -130,7 +130,7 @@ async function spanRead(
 ): Promise<SpanRead> {
   const merged = await mergePieces(pieces!.rows, merging);
   const window = merged.window ?? emptyWindow(span.start_ns);
-  absorbStored(window, entries);
+  absorbStored(window, entries, merging.onDamage);
   const { next_ns, ...tiled } = around!.rows[0]! as unknown as Around;
   const after_ns = next_ns ?? merged.stored.at(-1)?.to_ns ?? 0n;
   const bounds = {

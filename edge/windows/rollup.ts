@@ -1,11 +1,12 @@
 /** Roll-ups: all windows that end in an aligned span, merged into one. */
 
+import { gapsIn } from "@service/core/gaps";
 import { SECOND_NS } from "@service/core/time";
 import { WindowWriter } from "@service/core/packed";
 import { type Database, statement } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { closedBetween, FINEST, type Level, LEVELS, spanNs } from "./levels.ts";
-import { blockRows, encodeHoles, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
+import { blockRows, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
 import { storedMerge } from "./stored_frame.ts";
 
 /** Pieces of a roll-up that is made during an upload; larger ones are left to the maintenance. */
@@ -41,17 +42,19 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
   // Without a damaged piece it would be wrong, and hide that the piece is damaged.
   if (!window || !block || damaged.length > 0) return false;
   const { from_ns } = intervals[0]!;
-  const body = storedMerge(new WindowWriter(), { window: { ...window, from_ns }, block });
+  const { to_ns } = window;
+  const gaps = gapsIn(intervals, { from_ns, to_ns });
+  const merged = { window: { ...window, from_ns }, block, gaps };
+  const stored = storedMerge(new WindowWriter(), merged);
   // Reads merge its pieces, which stay for as long as there is no roll-up.
-  if (!body) return false;
+  if (!stored) return false;
   const results = await db.write([
     statement(INSERT_ROLLUP, {
       ...args,
       from_ns,
-      to_ns: window.to_ns,
+      to_ns,
+      ...stored,
       hash: Uint8Array.fromHex(block.hash),
-      body,
-      holes: encodeHoles(intervals),
       pieces: rows.map(({ id }) => id).join(),
     }),
   ]);
@@ -95,7 +98,7 @@ export async function rollUpClosed(db: Database, options: ClosingOptions): Promi
 }
 
 const INSERT_ROLLUP = `/* insert the roll-up */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, block, holes, body)
-  SELECT :instance, :level, :end_ns, :from_ns, :to_ns, id, :holes, :body FROM blocks
+    (instance, level, end_ns, from_ns, to_ns, digest, block, body)
+  SELECT :instance, :level, :end_ns, :from_ns, :to_ns, :digest, id, :body FROM blocks
   WHERE instance = :instance AND hash = :hash AND :pieces = (${PIECES_NAMED})
   ON CONFLICT DO NOTHING`;

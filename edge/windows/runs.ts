@@ -42,7 +42,7 @@ export class Runs {
 
 function isSame(a: Row, b: Row | undefined): boolean {
   return b !== undefined && a.from_ns === b.from_ns && a.to_ns === b.to_ns &&
-    a.holes === b.holes && bytesOf(a).equals(bytesOf(b));
+    bytesOf(a).equals(bytesOf(b));
 }
 
 function bytesOf({ body }: Row): Buffer {

@@ -1,7 +1,7 @@
 /** Stored frames: the packed windows and blocks of rows, as they came, or deflated where that pays. */
 
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Window } from "@service/core";
+import type { Interval, Window } from "@service/core";
 import {
   type Block,
   DamagedError,
@@ -11,6 +11,7 @@ import {
   readWindow,
   type WindowWriter,
 } from "@service/core/packed";
+import { digestOf } from "./digest.ts";
 
 /** First byte of a deflated frame: no frame begins with it. */
 const DEFLATED = 0;
@@ -30,15 +31,31 @@ export function deflated({ bytes }: Frame): Uint8Array<ArrayBuffer> {
   return body;
 }
 
+/** The columns of a packed window in its row. */
+export interface StoredWindow {
+  body: Uint8Array<ArrayBuffer>;
+  /** {@linkcode digestOf} the window as it came, or as it was merged. */
+  digest: Uint8Array<ArrayBuffer>;
+}
+
+/** Windows merged into one. */
+export interface MergedWindow {
+  window: Window;
+  /** The block that it names. */
+  block: Block;
+  /** The parts of its span that the windows left out. */
+  gaps?: readonly Interval[];
+}
+
 /** Merged windows as a row has them; `undefined`: together they have more than a frame can hold. */
 export function storedMerge(
   writer: WindowWriter,
-  merged: { window: Window; block: Block },
-): Uint8Array<ArrayBuffer> | undefined {
+  { window, block, gaps = [] }: MergedWindow,
+): StoredWindow | undefined {
   try {
-    const { frame } = writer.write(merged);
-    readWindow(frame, merged.block);
-    return deflated(frame);
+    const { frame } = writer.write({ window, block, members: gaps.length > 0 ? { gaps } : {} });
+    readWindow(frame, block);
+    return { body: deflated(frame), digest: digestOf(frame.bytes) };
   } catch (error) {
     if (error instanceof RangeError || error instanceof DamagedError) return undefined;
     throw error;

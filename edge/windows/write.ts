@@ -26,7 +26,7 @@ export interface WindowToStore {
   final: boolean;
   /** Its packed window without entries, as the row has it. */
   body: Uint8Array<ArrayBuffer>;
-  /** Start of the SHA-256 of the window as it came. */
+  /** Digest of the window as it came. */
   digest: Uint8Array<ArrayBuffer>;
   entries: StoredList[];
   /** By the clock of the service. */
@@ -34,9 +34,6 @@ export interface WindowToStore {
   /** Roll-ups of the minutes that end with it, if they are in memory. */
   minutes?: PackedMinute[];
 }
-
-/** Bytes of a digest. */
-export const DIGEST_BYTES = 16;
 
 /** The outcome of storing a window. */
 export type Outcome =

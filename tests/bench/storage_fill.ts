@@ -3,6 +3,7 @@
 import type { Window } from "@service/core";
 import { SECOND_NS } from "@service/core/time";
 import type { TestService } from "../../edge/testing/api.ts";
+import { digestOf } from "../../edge/windows/digest.ts";
 import { rollUpClosed } from "../../edge/windows/rollup.ts";
 import { storeWindow } from "../../edge/windows/write.ts";
 import { START_TS } from "./storage_data.ts";
@@ -38,7 +39,7 @@ export async function fillStorage(
       to_ns,
       final: false,
       body: frame.bytes,
-      digest: new Uint8Array(16),
+      digest: digestOf(frame.bytes),
       entries: [],
       received_ns: to_ns,
     });
