@@ -21,7 +21,8 @@ export type { BucketKind } from "./buckets.ts";
 export type { Identities, ResourceIdentity, SeriesIdentity } from "./identities.ts";
 export { IdentityTable } from "./identity_table.ts";
 export { type PackedWindow, type PackOptions, WindowPacker } from "./packer.ts";
-export { readWindows, scanFrames, type StreamedWindow, streamWindows } from "./stream.ts";
+export { scanFrames, type ScannedWindow, scanWindows } from "./scan.ts";
+export { readWindows, type StreamedWindow, streamWindows } from "./stream.ts";
 export {
   type Members,
   type ReadWindow,

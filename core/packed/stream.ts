@@ -2,8 +2,9 @@
 
 import { type Block, readBlock } from "./block.ts";
 import { DamagedError } from "./error.ts";
-import { type Damage, endFrame, type Frame, frameAt, windowsBeforeEnd } from "./frame.ts";
+import { endFrame, type Frame, windowsBeforeEnd } from "./frame.ts";
 import type { PackedWindow } from "./packer.ts";
+import { scanFrames } from "./scan.ts";
 import { type ReadWindow, readWindow, windowHead } from "./window.ts";
 
 /** A window of a stream, and its block. */
@@ -11,9 +12,6 @@ export interface StreamedWindow extends Omit<ReadWindow, "block"> {
   /** Its instance and identities. */
   block: Block;
 }
-
-/** Fewest bytes to make room for. */
-const ROOM = 65_536;
 
 /** The bytes of an answer with these windows; each names the block before it. */
 export async function* streamWindows(
@@ -62,33 +60,4 @@ function readFrom(frame: Frame, block: Block | undefined): StreamedWindow {
     throw new DamagedError(`the block ${hash} must come before its windows`);
   }
   return { ...readWindow(frame, block), block };
-}
-
-/**
- * The frames of a stream that may be damaged, and the bytes that are none: views of bytes that do not
- * change any more. A frame that is cut is the last of the damage.
- *
- * @throws {UnknownFormatError} If a frame is of another format.
- */
-export async function* scanFrames(
-  stream: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Frame | Damage> {
-  let bytes = new Uint8Array();
-  let [start, end] = [0, 0];
-  for await (const chunk of stream) {
-    if (end + chunk.length > bytes.length) {
-      // Twice what is needed: a frame of many chunks is not copied for each of them.
-      const grown = new Uint8Array(Math.max(ROOM, 2 * (end - start + chunk.length)));
-      grown.set(bytes.subarray(start, end));
-      [bytes, start, end] = [grown, 0, end - start];
-    }
-    bytes.set(chunk, end);
-    end += chunk.length;
-    const filled = bytes.subarray(0, end);
-    for (let frame; start < end && (frame = frameAt(filled, start));) {
-      start += frame.bytes.length;
-      yield frame;
-    }
-  }
-  if (start < end) yield { kind: "damage", bytes: bytes.subarray(start, end) };
 }

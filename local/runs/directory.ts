@@ -1,9 +1,12 @@
-/** The directory of run files: their names, and the ones that are kept. */
+/** The directory of run files: their names, their bytes, and the ones that are kept. */
 
 import { removeOldest } from "../base/files.ts";
 
 /** Run files that are kept in a directory. */
 const KEPT = 20;
+
+/** Bytes that are read at once. */
+const CHUNK_BYTES = 65_536;
 
 const RUN_FILE = /^([0-9a-f]{12})\.windows$/;
 const UNFINISHED = /^[0-9a-f]{12}\.windows\..*\.tmp$/;
@@ -38,6 +41,12 @@ export async function openRun(
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
+}
+
+/** The bytes of a file, which end where it ends now. */
+export async function* chunksOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  for (let length; (length = await file.read(buffer)) !== null;) yield buffer.subarray(0, length);
 }
 
 /** Removes the oldest run files of a directory, and what a killed profiler has left of compactions. */

@@ -11,9 +11,8 @@ import {
   type SignalsReader,
   type Window,
 } from "@service/core";
-import { UnknownFormatError } from "@service/core/packed";
-import { listRuns, openRun } from "./directory.ts";
-import { type ScannedWindow, scanWindows } from "./scan.ts";
+import { type ScannedWindow, scanWindows, UnknownFormatError } from "@service/core/packed";
+import { chunksOf, listRuns, openRun } from "./directory.ts";
 import { mergedSteps } from "./steps.ts";
 import { RunSummary } from "./summary.ts";
 
@@ -123,7 +122,7 @@ export class RunsReader implements SignalsReader {
   async *#scan(reading: Reading): AsyncGenerator<ScannedWindow> {
     using file = await openRun(this.#directory, reading.id);
     if (!file) return;
-    for await (const window of scanWindows(file)) {
+    for await (const window of scanWindows(chunksOf(file))) {
       reading.summary ??= new RunSummary(window.block.instance);
       reading.summary.add(window.head);
       yield window;

@@ -3,14 +3,13 @@
  * over without waiting for the disk.
  */
 
-import type { InstanceHead, PackedWindow } from "@service/core/packed";
+import { type InstanceHead, type PackedWindow, scanWindows } from "@service/core/packed";
 import { errorText } from "../base/log.ts";
 import { waitFor } from "../base/patience.ts";
 import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
 import { compacted } from "./compact.ts";
-import { removeOldRuns, runFilePath } from "./directory.ts";
-import { scanWindows } from "./scan.ts";
+import { chunksOf, removeOldRuns, runFilePath } from "./directory.ts";
 import { type WaitingWindow, WaitingWindows } from "./waiting.ts";
 import { createWindowFile, type WindowFile } from "./window_file.ts";
 
@@ -133,7 +132,9 @@ export class RunFile implements Source {
     const smaller = await this.#options.create(path);
     try {
       using file = await Deno.open(this.#path);
-      for await (const window of compacted(scanWindows(file), { excess, leftOut: this.#leftOut })) {
+      for await (
+        const window of compacted(scanWindows(chunksOf(file)), { excess, leftOut: this.#leftOut })
+      ) {
         // The last windows of a run do not wait: there is room for them in the file as it is.
         if (this.#finishing) throw new RunEnded();
         await smaller.append(window);

@@ -1,9 +1,8 @@
 /** Steps: the windows of a run in a span, merged by the part of the span in which they end. */
 
 import { absorbOwned, type Interval, type Selection, type Window } from "@service/core";
-import { readWindow } from "@service/core/packed";
+import { readWindow, type ScannedWindow } from "@service/core/packed";
 import { metricMatcher, selectIn } from "@service/core/selection";
-import type { ScannedWindow } from "./scan.ts";
 
 /** The steps of a span. */
 export interface StepsOptions {

@@ -37,6 +37,8 @@ export class Spool {
   readonly #tell: (message: string) => void;
   readonly #files: SpoolFiles;
   #entries: Spooled[] = [];
+  /** The window that was added last, which is mostly sent at once. */
+  #newest: { entry: Spooled; window: PackedWindow } | undefined;
   /** Bytes of the blocks on disk, by hash. */
   #blocks = new Map<string, number>();
   #packer: WindowPacker | undefined;
@@ -92,7 +94,9 @@ export class Spool {
   /** Keeps a window until it is acknowledged or rejected. */
   add(window: PackedWindow): Promise<void> {
     return this.#inTurn(async () => {
-      this.#entries.push(await this.#store(window));
+      const entry = await this.#store(window);
+      this.#entries.push(entry);
+      this.#newest = { entry, window };
       while (this.#bytes() > this.#limit) {
         if (!await this.#mergeSmallest()) break;
       }
@@ -164,8 +168,10 @@ export class Spool {
   }
 
   #bytes(): number {
-    const sizes = [...this.#entries.map(({ bytes }) => bytes), ...this.#blocks.values()];
-    return sizes.reduce((sum, bytes) => sum + bytes, 0);
+    let sum = 0;
+    for (const { bytes } of this.#entries) sum += bytes;
+    for (const bytes of this.#blocks.values()) sum += bytes;
+    return sum;
   }
 
   async #store(window: PackedWindow): Promise<Spooled> {
@@ -191,6 +197,7 @@ export class Spool {
   async #read(entry: Spooled): Promise<PackedWindow | undefined> {
     const { kept } = entry;
     if ("frame" in kept) return kept;
+    if (this.#newest?.entry === entry) return this.#newest.window;
     try {
       return await this.#files.read(kept);
     } catch (error) {

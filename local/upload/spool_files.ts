@@ -81,9 +81,15 @@ export class SpoolFiles {
     return { windows, blocks, foreign };
   }
 
-  /** Writes a window. */
+  /** Writes a window; the checksums of one that was cut by a crash are wrong. */
   async write(file: WindowFile, { bytes }: Frame): Promise<void> {
-    await writeWhole(this.#path(file), bytes);
+    const path = this.#path(file);
+    try {
+      await Deno.writeFile(path, bytes, { mode: 0o600 });
+    } catch (error) {
+      await Deno.remove(path).catch(() => {});
+      throw error;
+    }
   }
 
   /** Writes a block. */

@@ -18,6 +18,7 @@ const BENCHES: Record<string, string> = {
   exposition: "benchExposition",
   segments: "benchSegments",
   ingest: "benchIngest",
+  keep: "benchKeep",
   storage: "benchStorage",
   supervisor: "benchSupervisor",
 };

@@ -10,6 +10,7 @@ import { benchCuda } from "./cuda.ts";
 import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
+import { benchKeep } from "./keep.ts";
 import { benchPacked } from "./packed.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
@@ -34,6 +35,7 @@ try {
     benchConsole,
     benchCuda,
     benchExposition,
+    benchKeep,
     benchRun,
     benchSupervisor,
     benchSegments,

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { decode, mergeAll, seriesKey, signals, type Window } from "@service/core";
-import { type Block, readBlock, readFrames, readWindow } from "@service/core/packed";
+import { type Block, readBlock, readFrames, readWindow, WindowPacker } from "@service/core/packed";
+import { sampleUpload } from "../bench/samples.ts";
 import { HOME, run } from "../command.ts";
 import { testUnless } from "../skipping.ts";
 import { readLocal, startRun, until, watcherOf } from "../stack.ts";
@@ -125,5 +126,29 @@ Deno.test("where run files cannot be written the run is reported without them, a
     (await namesIn(`${directory.path}/service`)).length,
     2,
     "the pipe, and the last document",
+  );
+});
+
+Deno.test("the script of docs/profiling.md reads a run file", async () => {
+  await using directory = await temporaryDirectory();
+  const page = await Deno.readTextFile(new URL("../../docs/profiling.md", import.meta.url));
+  const [, script] = /```ts\n([^]*?)```/.exec(page)!;
+  const [example, file] = ["example.ts", "a.windows"].map((name) => `${directory.path}/${name}`);
+  await Deno.writeTextFile(example!, script!);
+
+  const { window, ...instance } = sampleUpload("0123456789ab", 1, 0);
+  const { frame, block } = await new WindowPacker(instance).pack(window);
+  const parts = [block.frame.bytes, frame.bytes, frame.bytes.subarray(0, 50)];
+  await Deno.writeFile(file!, await new Blob(parts).bytes());
+  const config = new URL("../../deno.json", import.meta.url).pathname;
+  const words = [Deno.execPath(), "run", "-A", "--quiet", "--config", config, example!, file!];
+  const { status, stdout, stderr } = await run(words);
+  assert(status.success, stderr);
+  const [profile] = window.series.values();
+  assert(profile?.type === "profile");
+  const values = [...profile.frames.values()].map(({ value }) => Number(value));
+  assert.deepEqual(
+    stdout.trim().split("\n").map((line) => Number(line.split(" ").at(-1))),
+    values.sort((a, b) => b - a).slice(0, 10),
   );
 });

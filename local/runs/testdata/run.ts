@@ -5,9 +5,10 @@ import {
   type InstanceHead,
   type PackedWindow,
   readWindow,
+  scanWindows,
   WindowPacker,
 } from "@service/core/packed";
-import { scanWindows } from "../scan.ts";
+import { chunksOf } from "../directory.ts";
 
 export const SECOND_NS = 1_000_000_000n;
 
@@ -51,7 +52,7 @@ export async function contents(path: string): Promise<{ spans: string[]; total: 
   using file = await Deno.open(path);
   const spans: string[] = [];
   let total = 0;
-  for await (const { frame, block, head } of scanWindows(file)) {
+  for await (const { frame, block, head } of scanWindows(chunksOf(file))) {
     spans.push(`${head.from_ns / SECOND_NS}-${head.to_ns / SECOND_NS}`);
     total += totalOf(readWindow(frame, block).window);
   }
