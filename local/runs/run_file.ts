@@ -120,9 +120,8 @@ export class RunFile implements Source {
       await removeOldRuns(directory).catch(() => {});
     }
     const free = () => limit - this.#file!.size - this.#file!.bytesOf(window);
-    while (free() < (this.#finishing ? 0 : limit * RESERVE)) {
-      await this.#compact(limit * FREED - free());
-    }
+    const isFull = () => free() < (this.#finishing ? 0 : limit * RESERVE);
+    while (this.#file.size > 0 && isFull()) await this.#compact(limit * FREED - free());
     await this.#file.append(window);
   }
 

@@ -6,7 +6,7 @@ import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
 import { placeholderOf } from "./placeholder.ts";
 import { type Outcome, postWindow, type Service } from "./post.ts";
-import type { Spool, Spooled } from "./spool.ts";
+import type { NextWindow, Spool } from "./spool.ts";
 
 /** Where to send, and from which spool. */
 export interface SenderOptions extends Service {
@@ -26,12 +26,6 @@ const LONGEST_PAUSE_MS = 60_000;
 const DISK_PATIENCE_MS = 300;
 
 const NO_TAGS = {};
-
-/** The window to send next. */
-interface Next {
-  entry: Spooled;
-  window: PackedWindow;
-}
 
 /** Sends windows from its creation until it is finished, and counts failures and rejected windows. */
 export class Sender implements Source {
@@ -133,7 +127,7 @@ export class Sender implements Source {
   }
 
   /** Ends the wait of a window that the service has answered. False: it is to be sent again. */
-  async #settle(next: Next, { kind, text, ...outcome }: Outcome): Promise<boolean> {
+  async #settle(next: NextWindow, { kind, text, ...outcome }: Outcome): Promise<boolean> {
     switch (kind) {
       case "stored":
         this.#knownBlock = outcome.block ?? this.#knownBlock;
@@ -154,7 +148,7 @@ export class Sender implements Source {
           `the service rejected a window, kept in ${this.#spool.directory}/rejected: ${text}`,
         );
         const placeholder = outcome.conflict ? undefined : await placeholderOf(next.window, text);
-        await this.#spool.reject(next, text, placeholder);
+        await this.#spool.reject(next, { answer: text, placeholder });
         return true;
       }
       case "unsupported":

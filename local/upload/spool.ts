@@ -19,6 +19,12 @@ export interface Spooled {
   kept: WindowFile | PackedWindow;
 }
 
+/** The window to send next. */
+export interface NextWindow {
+  entry: Spooled;
+  window: PackedWindow;
+}
+
 /** Bytes that one instance's spool holds before it merges windows. */
 export const SPOOL_BYTES: number = 64 * 2 ** 20;
 
@@ -38,9 +44,7 @@ export class Spool {
   readonly #files: SpoolFiles;
   #entries: Spooled[] = [];
   /** The window that was added last, which is mostly sent at once. */
-  #newest: { entry: Spooled; window: PackedWindow } | undefined;
-  /** Bytes of the blocks on disk, by hash. */
-  #blocks = new Map<string, number>();
+  #newest: NextWindow | undefined;
   #packer: WindowPacker | undefined;
   #damaged = 0;
   readonly #warned = new Set<string>();
@@ -57,8 +61,7 @@ export class Spool {
   static async open(directory: string, options: SpoolOptions): Promise<Spool> {
     const spool = new Spool(directory, options);
     try {
-      const { windows, blocks, foreign } = await spool.#files.open();
-      spool.#blocks = blocks;
+      const { windows, foreign } = await spool.#files.open();
       spool.#entries = await spool.#withoutParts(
         windows.map(({ bytes, ...file }) => ({
           ...spanOf(file),
@@ -104,7 +107,7 @@ export class Spool {
   }
 
   /** The oldest window that waits; from now on it counts as sent. */
-  next(): Promise<{ entry: Spooled; window: PackedWindow } | undefined> {
+  next(): Promise<NextWindow | undefined> {
     return this.#inTurn(async () => {
       while (this.#entries.length > 0) {
         const entry = this.#entries[0]!;
@@ -122,9 +125,8 @@ export class Spool {
 
   /** Moves `entry` to `rejected/`, beside the service's answer, and stores a placeholder for its span. */
   reject(
-    { entry, window }: { entry: Spooled; window: PackedWindow },
-    answer: string,
-    placeholder?: PackedWindow,
+    { entry, window }: NextWindow,
+    { answer, placeholder }: { answer: string; placeholder?: PackedWindow },
   ): Promise<void> {
     return this.#inTurn(async () => {
       const rejected = `${this.directory}/rejected`;
@@ -168,9 +170,8 @@ export class Spool {
   }
 
   #bytes(): number {
-    let sum = 0;
+    let sum = this.#files.blockBytes;
     for (const { bytes } of this.#entries) sum += bytes;
-    for (const bytes of this.#blocks.values()) sum += bytes;
     return sum;
   }
 
@@ -179,13 +180,9 @@ export class Spool {
     const span = spanOf(windowHead(frame));
     const entry = { ...span, bytes: frame.bytes.length, sent: false };
     try {
-      if (!this.#blocks.has(block.hash)) {
-        await this.#removeUnnamedBlocks();
-        await this.#files.writeBlock(block);
-        this.#blocks.set(block.hash, block.frame.bytes.length);
-      }
+      if (!this.#files.hasBlock(block.hash)) await this.#removeUnnamedBlocks();
       const kept = { ...span, block: block.hash, sent: false };
-      await this.#files.write(kept, frame);
+      await this.#files.write(kept, window);
       return { ...entry, kept };
     } catch (error) {
       this.#fail(error);
@@ -278,11 +275,8 @@ export class Spool {
   }
 
   async #removeUnnamedBlocks(): Promise<void> {
-    const named = new Set(this.#entries.map(({ kept }) => "frame" in kept ? "" : kept.block));
-    for (const hash of [...this.#blocks.keys()].filter((hash) => !named.has(hash))) {
-      this.#blocks.delete(hash);
-      await this.#files.removeBlock(hash);
-    }
+    const named = this.#entries.flatMap(({ kept }) => "frame" in kept ? [] : kept.block);
+    await this.#files.removeBlocksExcept(new Set(named));
   }
 
   /** Without the disk, windows are held in memory. */

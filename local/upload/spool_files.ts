@@ -33,8 +33,6 @@ export interface Found extends WindowFile {
 export interface Listing {
   /** In the order of their spans; of those with the same start the longest first. */
   windows: Found[];
-  /** Bytes of blocks by hash. */
-  blocks: Map<string, number>;
   /** Windows of a version that wrote them in another format. */
   foreign: number;
 }
@@ -49,6 +47,8 @@ const PARSED_BLOCKS = 4;
 /** The directory of a spool. */
 export class SpoolFiles {
   readonly directory: string;
+  /** Bytes of the blocks that have a file, by hash. */
+  readonly #blocks = new Map<string, number>();
   readonly #parsed = new Lru<string, Block>({ max: PARSED_BLOCKS });
 
   /** A directory, which need not exist. */
@@ -60,7 +60,6 @@ export class SpoolFiles {
   async open(): Promise<Listing> {
     await Deno.mkdir(this.directory, { recursive: true, mode: 0o700 });
     const windows: Found[] = [];
-    const blocks = new Map<string, number>();
     let foreign = 0;
     for await (const { name } of Deno.readDir(this.directory)) {
       const window = WINDOW.exec(name);
@@ -70,7 +69,7 @@ export class SpoolFiles {
         continue;
       }
       const { size: bytes } = await Deno.stat(`${this.directory}/${name}`);
-      if (block !== undefined) blocks.set(block, bytes);
+      if (block !== undefined) this.#blocks.set(block, bytes);
       if (!window) continue;
       const [from_ns, to_ns] = [BigInt(window[1]!), BigInt(window[2]!)];
       windows.push({ from_ns, to_ns, block: window[3]!, sent: window[4] === "sent", bytes });
@@ -78,24 +77,35 @@ export class SpoolFiles {
     windows.sort((a, b) =>
       a.from_ns === b.from_ns ? Number(b.to_ns - a.to_ns) : a.from_ns < b.from_ns ? -1 : 1
     );
-    return { windows, blocks, foreign };
+    return { windows, foreign };
   }
 
-  /** Writes a window; the checksums of one that was cut by a crash are wrong. */
-  async write(file: WindowFile, { bytes }: Frame): Promise<void> {
+  /** Bytes of all blocks. */
+  get blockBytes(): number {
+    let sum = 0;
+    for (const bytes of this.#blocks.values()) sum += bytes;
+    return sum;
+  }
+
+  /** Whether a block has a file. */
+  hasBlock(hash: string): boolean {
+    return this.#blocks.has(hash);
+  }
+
+  /** Writes a window, and its block before it; the checksums of one that a crash has cut are wrong. */
+  async write(file: WindowFile, { frame, block }: PackedWindow): Promise<void> {
+    if (!this.hasBlock(block.hash)) {
+      await writeWhole(this.#blockPath(block.hash), block.frame.bytes);
+      this.#blocks.set(block.hash, block.frame.bytes.length);
+      this.#parsed.set(block.hash, block);
+    }
     const path = this.#path(file);
     try {
-      await Deno.writeFile(path, bytes, { mode: 0o600 });
+      await Deno.writeFile(path, frame.bytes, { mode: 0o600 });
     } catch (error) {
       await Deno.remove(path).catch(() => {});
       throw error;
     }
-  }
-
-  /** Writes a block. */
-  async writeBlock(block: Block): Promise<void> {
-    await writeWhole(this.#blockPath(block.hash), block.frame.bytes);
-    this.#parsed.set(block.hash, block);
   }
 
   /**
@@ -131,10 +141,14 @@ export class SpoolFiles {
     await Deno.remove(this.#path(file));
   }
 
-  /** Removes a block. */
-  async removeBlock(hash: string): Promise<void> {
-    this.#parsed.delete(hash);
-    await Deno.remove(this.#blockPath(hash));
+  /** Removes all other blocks. */
+  async removeBlocksExcept(named: ReadonlySet<string>): Promise<void> {
+    for (const hash of [...this.#blocks.keys()].filter((hash) => !named.has(hash))) {
+      this.#blocks.delete(hash);
+      this.#parsed.delete(hash);
+      // One that stays is removed with the directory.
+      await Deno.remove(this.#blockPath(hash)).catch(() => {});
+    }
   }
 
   async #block(hash: string): Promise<Block> {

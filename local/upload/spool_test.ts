@@ -104,7 +104,7 @@ Deno.test("a rejected window is kept beside the answer, and a placeholder may ta
   await spool.add(await packed(0, 1, { total: 5 }));
   await spool.add(await packed(1, 2, { total: 6 }));
   const next = await spool.next();
-  await spool.reject(next!, "400 no", await packed(0, 1, { total: 0 }));
+  await spool.reject(next!, { answer: "400 no", placeholder: await packed(0, 1, { total: 0 }) });
   assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2"], total: 6 });
   const [answer, body] = await files(`${directory.path}/rejected`);
   assert.equal(await Deno.readTextFile(`${directory.path}/rejected/${answer}`), "400 no");
