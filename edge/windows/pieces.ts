@@ -1,16 +1,39 @@
-/** The pieces that a read or a roll-up merges: the query for them, and their merge. */
+/** The pieces that a read or a roll-up merges: the queries for them, and their merge. */
 
 import { yieldToEventLoop } from "@service/core/yield";
-import type { Row } from "../database/database.ts";
+import { type Database, type Row, statement } from "../database/database.ts";
+import { digestText } from "./digest.ts";
 import { hashOf, Merge, type MergeOptions } from "./merge.ts";
-import type { Runs } from "./runs.ts";
 import { TILING } from "./tiling.ts";
 
 /** The pieces of a tiling in order, each with the hash of its block. */
-export const PIECES = `/* read the pieces */ ${TILING}
-  SELECT w.level || ':' || w.id AS id, w.level, w.from_ns, w.to_ns, w.body, w.block, b.hash
+export const PIECES: string = `/* read the pieces */ ${selecting("w.body, ")}`;
+
+/** The same without their bodies. */
+export const PIECES_WITHOUT_BODIES: string = `/* find the pieces */ ${selecting("")}`;
+
+function selecting(body: string): string {
+  return `${TILING}
+  SELECT w.id, w.level, w.from_ns, w.to_ns, w.digest, ${body}w.block, b.hash
   FROM tile JOIN windows w ON w.id = tile.id LEFT JOIN blocks b ON b.id = w.block
   ORDER BY w.end_ns LIMIT :limit`;
+}
+
+/** Adds the bodies of pieces; none to one that was removed meanwhile. */
+export async function addBodies(db: Database, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = `[${rows.map(({ id }) => id).join()}]`;
+  const { rows: found } = await db.query(statement(BODIES, { ids }));
+  const bodies = new Map(found.map(({ digest, body }) => [digestText(digest), body]));
+  for (const row of rows) {
+    const body = bodies.get(digestText(row.digest));
+    if (body !== undefined) row.body = body;
+  }
+}
+
+/** By digest: the id of a row that was removed may be that of another one. */
+const BODIES = `/* read the bodies */ SELECT digest, body FROM windows
+  WHERE id IN (SELECT value FROM json_each(:ids))`;
 
 /** A text that identifies the pieces of a tiling. */
 export const PIECES_NAMED = `${TILING}
@@ -18,10 +41,15 @@ export const PIECES_NAMED = `${TILING}
     SELECT level || ':' || id AS name FROM tile WHERE id IS NOT NULL ORDER BY at_ns
   )`;
 
+/** That text of pieces. */
+export function namesOf(rows: readonly Row[]): string {
+  return rows.map(({ level, id }) => `${level}:${id}`).join();
+}
+
 /** Pieces that are merged before other work may run. */
 const PIECES_AT_ONCE = 16;
 
-/** The row ids of the blocks of pieces, which are rows of {@linkcode PIECES}, by their hashes. */
+/** The row ids of the blocks of pieces by their hashes. */
 export function blockRows(rows: readonly Row[]): Map<string, bigint> {
   return new Map(rows.flatMap((row) => {
     const hash = hashOf(row);
@@ -29,37 +57,12 @@ export function blockRows(rows: readonly Row[]): Map<string, bigint> {
   }));
 }
 
-/** The merge of pieces, which are rows of {@linkcode PIECES}; of runs that are in memory if given. */
-export async function mergePieces(
-  rows: readonly Row[],
-  { runs, ...options }: MergeOptions & { runs?: Runs },
-): Promise<Merge> {
+/** The merge of pieces, which are rows of {@linkcode PIECES}. */
+export async function mergePieces(rows: readonly Row[], options: MergeOptions): Promise<Merge> {
   const merge = new Merge();
-  let added = 0;
-  for (const run of runsOf(rows)) {
-    if (added >= PIECES_AT_ONCE) {
-      await yieldToEventLoop();
-      added = 0;
-    }
-    if (runs) {
-      const found = runs.merge(run, options);
-      merge.append(found.merge);
-      added += found.added;
-    } else {
-      for (const row of run) merge.add(row, options);
-      added += run.length;
-    }
+  for (const [i, row] of rows.entries()) {
+    if (i > 0 && i % PIECES_AT_ONCE === 0) await yieldToEventLoop();
+    merge.add(row, options);
   }
   return merge;
-}
-
-/** Consecutive pieces of one level, not too many. */
-function runsOf(rows: readonly Row[]): Row[][] {
-  const runs: Row[][] = [];
-  for (const row of rows) {
-    const run = runs.at(-1);
-    if (run && run.length < PIECES_AT_ONCE && run[0]!.level === row.level) run.push(row);
-    else runs.push([row]);
-  }
-  return runs;
 }

@@ -4,11 +4,18 @@ import { emptyWindow, type ErrorEntry, type Window } from "@service/core";
 import { damageWarningOf, gapsIn, type Interval, warningOf } from "@service/core/gaps";
 import type { Block } from "@service/core/packed";
 import { secondsFromNs } from "@service/core/time";
-import { type Database, type Result, type Statement, statement } from "../database/database.ts";
+import {
+  type Database,
+  type Result,
+  type Row,
+  type Statement,
+  statement,
+} from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { absorbStored, readingNewest } from "./entries.ts";
 import type { StoredInstance } from "./instance.ts";
-import { blockRows, mergePieces, PIECES } from "./pieces.ts";
+import type { Merge, MergeOptions } from "./merge.ts";
+import { addBodies, blockRows, mergePieces, PIECES, PIECES_WITHOUT_BODIES } from "./pieces.ts";
 import type { Runs } from "./runs.ts";
 import type { Span } from "./span.ts";
 import { ANY_LEVEL, TILING } from "./tiling.ts";
@@ -45,8 +52,6 @@ export interface ReadOptions {
   blocks: Blocks;
   /** Whether series of this name are read; all when absent. */
   wanted?: (name: string) => boolean;
-  /** Merges in memory, if they are to be used. */
-  runs?: Runs;
   /** Entries of windows before the span are read too. */
   withOlderEntries?: boolean;
 }
@@ -67,30 +72,48 @@ export async function* readSpans(
   for (let at = 0; at < spans.length;) {
     const chunk = spans.slice(at, at + size);
     at += chunk.length;
-    const statements = chunk.map((span) => reading(span, options));
+    const statements = chunk.map((span) => reading(PIECES, span, options));
     const results = await db.read(statements.flat());
     const bytes = results.reduce((sum, result) => sum + bytesOf(result), 0);
     size = Math.max(1, Math.min(MAX_CHUNK, Math.floor(chunk.length * CHUNK_BYTES / (bytes + 1))));
     const each = statements.map(({ length }) => results.splice(0, length));
-    const { project, blocks, wanted, runs } = options;
-    const merging = {
-      runs,
-      blocks: await blocks.load(db, project, blockRows(each.flatMap(([pieces]) => pieces!.rows))),
-      wanted,
-      onDamage: blocks.onDamage,
-    };
-    for (const [i, span] of chunk.entries()) yield await spanRead(span, each[i]!, merging);
+    const merging = await mergingOf(db, each.flatMap(([pieces]) => pieces!.rows), options);
+    for (const [i, span] of chunk.entries()) {
+      const [pieces, ...others] = each[i]!;
+      const merged = await mergePieces(pieces!.rows, merging);
+      yield spanRead(span, { merged, others, onDamage: merging.onDamage });
+    }
   }
 }
 
-/** Reads one span. */
+/** Reads one span: in one round trip if all its pieces are in memory. */
 export async function readSpan(
   db: Database,
   span: SpanToRead,
-  options: ReadOptions,
+  { runs, ...options }: Omit<ReadOptions, "wanted"> & { runs: Runs },
 ): Promise<SpanRead> {
+  const [pieces, ...others] = await db.read(reading(PIECES_WITHOUT_BODIES, span, options));
+  const { rows } = pieces!;
+  const missing = runs.missing(rows);
+  const [merging] = await Promise.all([
+    mergingOf(db, missing, options),
+    addBodies(db, missing),
+  ]);
+  const merged = await runs.merge(rows, merging);
+  if (merged) return spanRead(span, { merged, others, onDamage: merging.onDamage });
+  // Some were removed meanwhile: others have taken their place.
   const { value } = await readSpans(db, [span], options).next();
   return value;
+}
+
+/** What pieces are merged with. */
+async function mergingOf(
+  db: Database,
+  rows: readonly Row[],
+  { project, blocks, wanted }: ReadOptions,
+): Promise<MergeOptions> {
+  const loaded = await blocks.load(db, project, blockRows(rows));
+  return { blocks: loaded, wanted, onDamage: blocks.onDamage };
 }
 
 /** Warnings of parts that are missing, and of roll-ups too long to be cut at the ends of the span. */
@@ -106,6 +129,7 @@ export function warningsOf({ span, tiled, missing, damaged }: SpanRead): ErrorEn
 
 /** The statements that read a span. */
 function reading(
+  pieces: typeof PIECES | typeof PIECES_WITHOUT_BODIES,
   { instance, span: { start_ns, payload_ns } }: SpanToRead,
   { withOlderEntries = false }: Pick<ReadOptions, "withOlderEntries">,
 ): Statement[] {
@@ -117,20 +141,24 @@ function reading(
     limit: -1,
   };
   return [
-    statement(PIECES, args),
+    statement(pieces, args),
     statement(AROUND, args),
     ...readingNewest({ ...args, after_ns: withOlderEntries ? -1n : start_ns }),
   ];
 }
 
-async function spanRead(
+/** What was read of a span: its merged pieces, and the results of the other statements. */
+interface Parts extends Pick<MergeOptions, "onDamage"> {
+  merged: Merge;
+  others: Result[];
+}
+
+function spanRead(
   { instance, span }: SpanToRead,
-  [pieces, around, ...entries]: Result[],
-  merging: Parameters<typeof mergePieces>[1],
-): Promise<SpanRead> {
-  const merged = await mergePieces(pieces!.rows, merging);
+  { merged, others: [around, ...entries], onDamage }: Parts,
+): SpanRead {
   const window = merged.window ?? emptyWindow(span.start_ns);
-  absorbStored(window, entries, merging.onDamage);
+  absorbStored(window, entries, onDamage);
   const { next_ns, ...tiled } = around!.rows[0]! as unknown as Around;
   const after_ns = next_ns ?? merged.stored.at(-1)?.to_ns ?? 0n;
   const bounds = {

@@ -6,7 +6,7 @@ import { WindowWriter } from "@service/core/packed";
 import { type Database, statement } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { closedBetween, FINEST, type Level, LEVELS, spanNs } from "./levels.ts";
-import { blockRows, mergePieces, PIECES, PIECES_NAMED } from "./pieces.ts";
+import { blockRows, mergePieces, namesOf, PIECES, PIECES_NAMED } from "./pieces.ts";
 import { storedMerge } from "./stored_frame.ts";
 
 /** Pieces of a roll-up that is made during an upload; larger ones are left to the maintenance. */
@@ -55,7 +55,7 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
       to_ns,
       ...stored,
       hash: Uint8Array.fromHex(block.hash),
-      pieces: rows.map(({ id }) => id).join(),
+      pieces: namesOf(rows),
     }),
   ]);
   return results.at(-1)!.rowsAffected > 0;

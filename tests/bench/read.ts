@@ -14,7 +14,7 @@ import { startService, type TestService } from "../../edge/testing/api.ts";
 import { createKey } from "../../edge/tenancy/projects.ts";
 import { findInstance } from "../../edge/windows/instance.ts";
 import { blockRows, PIECES } from "../../edge/windows/pieces.ts";
-import { readSpan } from "../../edge/windows/read.ts";
+import { readSpan, readSpans } from "../../edge/windows/read.ts";
 import { storedFrame } from "../../edge/windows/stored_frame.ts";
 import { ANY_LEVEL } from "../../edge/windows/tiling.ts";
 import { fillStorage } from "./storage_fill.ts";
@@ -74,7 +74,7 @@ async function stepsOf(
   const blockOf = (row: Row) => loaded.get(new Uint8Array(row.hash as ArrayBuffer).toHex())!;
   const frames = rows.map((row) => storedFrame(row.body as ArrayBuffer));
   const read = () => frames.map((frame, i) => readWindow(frame, blockOf(rows[i]!)).window);
-  const merged = await readSpan(db, span, reading);
+  const merged = await readSpan(db, span, again);
   const payload = snapshot(merged.window, { context: instance.tags });
   const text = encode(payload);
   return {
@@ -91,7 +91,7 @@ async function stepsOf(
       const window = emptyWindow(start_ns);
       for (const next of read()) absorbOwned(window, next);
     }),
-    "SQL to merged window": await cpuMs(() => readSpan(db, span, reading)),
+    "SQL to merged window": await cpuMs(() => readSpans(db, [span], reading).next()),
     "SQL to merged window, again": await cpuMs(() => readSpan(db, span, again)),
     "snapshot": await cpuMs(() => snapshot(merged.window, { context: instance.tags })),
     "JSON": await cpuMs(() => encode(payload)),
