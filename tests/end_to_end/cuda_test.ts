@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { temporaryDirectory } from "../temporary_directory.ts";
-import { decode, type Signals, type Upload } from "@service/core";
-import { uploadShape } from "@service/core/upload_schema";
-import { gunzip } from "../../local/base/gzip.ts";
+import type { Signals } from "@service/core";
+import { type ReadUpload, readUpload } from "../../local/upload/testdata/upload.ts";
 import { readLocal, until, uploadTo } from "../stack.ts";
 import { compiler, libraries, otherTool, type Toolkit, TOOLKITS } from "../doubles/cuda/build.ts";
 import * as harness from "../doubles/cuda/harness.ts";
@@ -208,13 +207,17 @@ test("the child of a fork that starts CUDA is measured as a process", async () =
   assert.equal(books.length, 2);
 });
 
-/** A fake service that collects the uploads. */
-function startCollecting(): AsyncDisposable & { url: string; uploads: Upload[] } {
-  const uploads: Upload[] = [];
+/** A fake service that collects the uploads; it names no block, so each upload has its own. */
+function startCollecting(): AsyncDisposable & { url: string; uploads: ReadUpload[] } {
+  const uploads: ReadUpload[] = [];
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      uploads.push(uploadShape.check(decode(await gunzip(await request.bytes()))));
+    async ({ body, headers }) => {
+      const isGzip = headers.get("content-encoding") === "gzip";
+      const bytes = isGzip ? body!.pipeThrough(new DecompressionStream("gzip")) : body;
+      const upload = await readUpload(await new Response(bytes).bytes());
+      assert(upload, "an upload without its block");
+      uploads.push(upload);
       return new Response(null, { status: 204 });
     },
   );
