@@ -95,7 +95,7 @@ export function number(min: number, max: number): Shape<number> {
   };
 }
 
-/** An integer within bounds that a double holds exactly. */
+/** An integer within bounds that a double holds exactly; -0 is 0. */
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape<number> {
   return {
     schema: { type: "integer", minimum: min, maximum: max },
@@ -103,7 +103,7 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Sha
       if (!Number.isInteger(value) || !(value as number >= min && value as number <= max)) {
         throw fault(`must be a whole number from ${min} to ${max}`, value);
       }
-      return value as number;
+      return value as number + 0;
     },
   };
 }
@@ -170,7 +170,7 @@ export function list<T>(item: Shape<T>, { min = 0, max = Infinity }: ListOptions
           const mark = ignored?.size ?? 0;
           const element = item.check(value[i], ignored);
           if (ignored && ignored.size > mark) ignored.dropRepeats(start, mark);
-          if (element === value[i]) continue;
+          if (Object.is(element, value[i])) continue;
           if (checked === value) checked = value.slice();
           checked[i] = element;
         }
@@ -249,7 +249,7 @@ export function object<T extends object>(
           const mark = ignored?.size ?? 0;
           const part = shapes[at]!.check(value, ignored);
           if (ignored && ignored.size > mark) ignored.within(name, mark);
-          if (part === value) continue;
+          if (Object.is(part, value)) continue;
           if (checked === given) checked = { ...given };
           checked[name] = part;
         }

@@ -115,3 +115,8 @@ Deno.test("an object that passes has its known fields only, as its own", () => {
   assert.equal(nullable(point).check(null), null);
   assert.deepEqual(shape.check({ kind: "line", to: 1 }), { kind: "line", to: 1 });
 });
+
+Deno.test("an integer is never -0", () => {
+  const counts = object<{ n: number; all: number[] }>({ n: integer(0), all: list(integer(0)) });
+  assert.deepEqual(counts.check({ n: -0, all: [-0, 1] }), { n: 0, all: [0, 1] });
+});
