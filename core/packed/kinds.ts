@@ -11,3 +11,6 @@ import { profile } from "./profile.ts";
 export const formats: {
   readonly [Type in Series["type"]]: KindFormat<Extract<Series, { type: Type }>>;
 } = { gauge, counter, histogram, profile };
+
+/** The packed formats of all kinds, in this order. */
+export const KINDS: readonly KindFormat<Series>[] = Object.values(formats);

@@ -30,8 +30,7 @@ export {
   type ReadWindowOptions,
   type WindowHead,
   windowHead,
-  type WindowToWrite,
-  WindowWriter,
   withoutMembers,
 } from "./window.ts";
 export { UPLOAD_LIMITS, type WindowLimits } from "./window_limits.ts";
+export { type WindowToWrite, WindowWriter } from "./window_writer.ts";

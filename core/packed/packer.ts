@@ -13,7 +13,8 @@ import {
   noIdentities,
 } from "./identities.ts";
 import { IdentityTable } from "./identity_table.ts";
-import { type Members, readWindow, WindowWriter } from "./window.ts";
+import { type Members, readWindow } from "./window.ts";
+import { WindowWriter } from "./window_writer.ts";
 import { UPLOAD_LIMITS } from "./window_limits.ts";
 
 /** A window as a frame, and the block that it names. */
