@@ -74,7 +74,9 @@ export class RunFile implements Source {
     this.#finishing = true;
     await waitFor(this.#finish(), patience_ms);
     const { pending } = this;
-    if (pending > 0) this.#warn("failing", `${pending} windows are not in ${this.#path}`);
+    if (pending > 0) {
+      this.#warn("incomplete", `${pending} windows of the run are not in ${this.#path}`);
+    }
   }
 
   /** Records the windows that are not in the file. */

@@ -197,6 +197,18 @@ Deno.test("while the disk is full windows wait, with one warning, and are writte
   assert.equal(pendingOf(run), 0);
 });
 
+Deno.test("a run that ends while the disk is full says how many windows its file lacks", async () => {
+  await using directory = await temporaryDirectory();
+  const { disk, create } = fillable();
+  const { run, path, warnings } = runIn(directory.path, { create });
+  disk.full = true;
+  for (const window of await packedRun(3)) await run.add(window);
+  await run.finish(PATIENCE_MS);
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0]!, /No space left/);
+  assert.equal(warnings[1], `3 windows of the run are not in ${path}`);
+});
+
 Deno.test("the newest twenty run files are kept, and those of living runs", async () => {
   await using directory = await temporaryDirectory();
   const files = await Promise.all(Array.from({ length: 25 }, async (_, i) => {
