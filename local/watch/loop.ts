@@ -71,8 +71,10 @@ export function startWatcher(options: WatcherOptions): Watcher {
   }
 
   async function keep(final: boolean): Promise<void> {
+    // Also where nothing receives it: the next cut starts at its end.
+    const cut = sampler.cut();
     if (receivers.length === 0) return;
-    const window = await packer.pack(sampler.cut(), { final });
+    const window = await packer.pack(cut, { final });
     for (const receiver of receivers) await receiver.add(window);
   }
 
