@@ -15,7 +15,14 @@ import { decode } from "./json.ts";
 import { open } from "./open_schema.ts";
 import type { Instance } from "./payload.ts";
 import { instanceList } from "./payload_schema.ts";
-import type { InstancePage, InstanceSelection, InstanceWindow, SignalsReader } from "./reader.ts";
+import {
+  expectStep,
+  type InstancePage,
+  type InstanceSelection,
+  type InstanceWindow,
+  type SignalsReader,
+  unknownAfter,
+} from "./reader.ts";
 import type { Selection } from "./selection.ts";
 import { formatTags } from "./tags.ts";
 import { secondsFromNs, tsFromNs } from "./time.ts";
@@ -62,8 +69,9 @@ class HostedReader implements SignalsReader {
     span: Interval,
     selection: Selection,
   ): AsyncGenerator<InstanceWindow> {
-    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
-      const instance_id = ids.slice(at, at + IDS_AT_ONCE).join();
+    const each = [...new Set(ids)];
+    for (let at = 0; at < each.length; at += IDS_AT_ONCE) {
+      const instance_id = each.slice(at, at + IDS_AT_ONCE).join();
       yield* this.#source.windows("/api/v1/windows", { instance_id }, { span, selection });
     }
   }
@@ -74,6 +82,7 @@ class HostedReader implements SignalsReader {
     step_ns: bigint,
     selection: Selection,
   ): AsyncGenerator<Window> {
+    expectStep(step_ns);
     const query = { instance_id: id, step: secondsFromNs(step_ns) };
     const steps = this.#source.windows("/api/v1/windows", query, { span, selection });
     for await (const { window } of steps) yield window;
@@ -93,10 +102,11 @@ class LocalReader implements SignalsReader {
     span: Interval,
     { after }: InstancePage,
   ): Promise<Instance[]> {
-    if (after !== undefined) return [];
     // Its window says which run it is; of the measurements the smallest will do.
     const selection = { metrics: ["profiler_covered_nanoseconds"] };
     for await (const { instance } of this.#windows({}, { span, selection })) {
+      if (after === instance.instance_id) return [];
+      if (after !== undefined) throw unknownAfter(after);
       const ran = instance.first_seen_ts <= tsFromNs(span.to_ns) &&
         instance.last_seen_ts >= tsFromNs(span.from_ns);
       const isWanted = Object.entries(tags).every(([key, value]) => instance.tags[key] === value);
@@ -122,6 +132,7 @@ class LocalReader implements SignalsReader {
     step_ns: bigint,
     selection: Selection,
   ): AsyncGenerator<Window> {
+    expectStep(step_ns);
     const query = { step: secondsFromNs(step_ns) };
     for await (const { instance, window } of this.#windows(query, { span, selection })) {
       if (instance.instance_id !== id) return;

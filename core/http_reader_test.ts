@@ -133,7 +133,7 @@ Deno.test("windows and steps of many runs are read as the hosted API has them", 
     fc.asyncProperty(runs, selections, async (runs, selection) => {
       const reader = hosted(server(runs));
       const ids = runs.map(({ instance }) => instance.instance_id);
-      const asked = ["ffffffffffff", ...ids.toReversed()];
+      const asked = ["ffffffffffff", ...ids.toReversed(), ...ids];
       assert.deepEqual(
         await Array.fromAsync(reader.windows(asked, SPAN, selection)),
         runs.toReversed().map((run) => merged(run, SPAN, selection)),
@@ -154,7 +154,7 @@ Deno.test("the local endpoint has the live run alone", async () => {
       const { instance } = run;
       const id = instance.instance_id;
       const read = (ids: string[]) => Array.fromAsync(reader.windows(ids, SPAN, selection));
-      assert.deepEqual(await read(["other", id]), [merged(run, SPAN, selection)]);
+      assert.deepEqual(await read(["other", id, id]), [merged(run, SPAN, selection)]);
       assert.deepEqual(await read(["other"]), []);
       assert.deepEqual(await read([]), []);
 
@@ -171,6 +171,8 @@ Deno.test("the local endpoint has the live run alone", async () => {
       ]);
       assert.deepEqual(await reader.instances({ tags: { run: "x" } }, SPAN, { limit }), []);
       assert.deepEqual(await reader.instances({}, SPAN, { limit, after: id }), []);
+      await assert.rejects(reader.instances({}, SPAN, { limit, after: "other" }), RangeError);
+      await assert.rejects(Array.fromAsync(reader.steps(id, SPAN, 0n, {})), RangeError);
       const later = { from_ns: 200n * SECOND_NS, to_ns: 300n * SECOND_NS };
       assert.deepEqual(await reader.instances({}, later, { limit }), []);
     }),

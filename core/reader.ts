@@ -11,7 +11,11 @@ import type { Window } from "./window.ts";
 
 /** A source of windows. */
 export interface SignalsReader {
-  /** One page of the instances that ran in the span, the newest first. */
+  /**
+   * One page of the instances that ran in the span, the newest first.
+   *
+   * @throws {RangeError} If the instance of `after` is not known; the hosted API refuses that with 400.
+   */
   instances(
     selection: InstanceSelection,
     span: Interval,
@@ -21,7 +25,7 @@ export interface SignalsReader {
   /**
    * The merge of the windows of each instance that end in the span, in the order of `ids`. Windows of
    * different instances are never merged: the tags of their series do not tell them apart. Instances
-   * that are not known are left out.
+   * that are not known are left out, and an id that is there twice counts once, where it is first.
    */
   windows(
     ids: readonly string[],
@@ -34,6 +38,8 @@ export interface SignalsReader {
    * `step_ns` since the epoch, the last one at the end of the span; each is the merge of whole windows
    * or roll-ups. Where only coarser roll-ups are kept steps are longer, as the span of the window says;
    * steps without windows are left out.
+   *
+   * @throws {RangeError} If `step_ns` is 0 or less.
    */
   steps(
     id: string,
@@ -67,4 +73,23 @@ export interface InstanceWindow {
   payload_ns: bigint;
   /** Parts of the span up to `payload_ns` of which nothing is known; the instance ran in them. */
   gaps: Interval[];
+}
+
+/**
+ * Expects the length of a step to be more than 0.
+ *
+ * @throws {RangeError} If it is not.
+ */
+export function expectStep(step_ns: bigint): void {
+  if (step_ns > 0n) return;
+  throw new RangeError(`Cannot read steps: step_ns must be more than 0: got ${step_ns}`);
+}
+
+/** The error of a page after an instance that is not known. */
+export function unknownAfter(after: string): RangeError {
+  return new RangeError(
+    `Cannot continue a list: after must be the id of a known instance: got ${
+      JSON.stringify(after.slice(0, 40))
+    }`,
+  );
 }

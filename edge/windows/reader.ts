@@ -12,6 +12,7 @@ import type {
 import { damageWarningOf } from "@service/core/gaps";
 import type { Block } from "@service/core/packed";
 import { refuse } from "@service/core/problem";
+import { expectStep, unknownAfter } from "@service/core/reader";
 import { metricMatcher, selectIn } from "@service/core/selection";
 import type { Database } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
@@ -60,7 +61,7 @@ export class StorageReader implements SignalsReader {
   ) {
     const { db, project } = this.#options;
     const last = after === undefined ? undefined : await findInstance(db, project, after);
-    if (last === null) throw new RangeError(`Cannot continue a list: ${after} is not known`);
+    if (last === null) throw unknownAfter(after!);
     const { instances } = await selectInstances(db, {
       project,
       start_ns: from_ns,
@@ -78,8 +79,9 @@ export class StorageReader implements SignalsReader {
     selection: Selection,
   ): AsyncGenerator<StoredWindow> {
     const { db, project } = this.#options;
-    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
-      const asked = ids.slice(at, at + IDS_AT_ONCE);
+    const each = [...new Set(ids)];
+    for (let at = 0; at < each.length; at += IDS_AT_ONCE) {
+      const asked = each.slice(at, at + IDS_AT_ONCE);
       const found = await findInstances(db, project, asked);
       const spans = asked.flatMap((id) => found.get(id) ?? [])
         .map((instance) => this.#spanOf(instance, span));
@@ -106,6 +108,7 @@ export class StorageReader implements SignalsReader {
     { step_ns, ...span }: Interval & { step_ns: bigint },
     selection: Selection,
   ): AsyncGenerator<StoredWindow> {
+    expectStep(step_ns);
     const { db, project } = this.#options;
     const instance = await findInstance(db, project, id);
     if (!instance) return;

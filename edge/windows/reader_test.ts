@@ -92,7 +92,10 @@ testOnEachStorage({
       { limit: 9, after: ids[0] },
     );
     assert.deepEqual(selected.map(({ instance_id }) => instance_id), [ids[2], ids[4]]);
-    await assert.rejects(reader.instances({}, SPAN, { limit: 1, after: "none" }), RangeError);
+    await assert.rejects(reader.instances({}, SPAN, { limit: 1, after: "none" }), {
+      name: "RangeError",
+      message: /after must be the id of a known instance: got "none"/,
+    });
   },
 
   async "windows come in the order of the ids, however many there are"(service) {
@@ -120,6 +123,17 @@ testOnEachStorage({
     assert.deepEqual(await Array.fromAsync(other.windows([id!], SPAN, {})), []);
     assert.deepEqual(await Array.fromAsync(other.steps(id!, SPAN, SECOND_NS, {})), []);
     assert.deepEqual(await other.instances({}, SPAN, { limit: 9 }), []);
+  },
+
+  async "an id that is there twice counts once, and a step of 0 or less is refused"(service) {
+    const [a, b] = await sendInstances(service, 2);
+    const reader = await readerOf(service);
+    const read = await Array.fromAsync(reader.windows([b!, a!, b!, a!], SPAN, {}));
+    assert.deepEqual(read.map(({ instance }) => instance.instance_id), [b, a]);
+    for (const step_ns of [0n, -SECOND_NS]) {
+      const reading = Array.fromAsync(reader.steps(a!, SPAN, step_ns, {}));
+      await assert.rejects(reading, { name: "RangeError", message: /step_ns must be more than 0/ });
+    }
   },
 
   async "steps hold whole windows"(service) {

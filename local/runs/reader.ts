@@ -12,6 +12,7 @@ import {
   type Window,
 } from "@service/core";
 import { type ScannedWindow, scanWindows, UnknownFormatError } from "@service/core/packed";
+import { expectStep, unknownAfter } from "@service/core/reader";
 import { chunksOf, listRuns, openRun } from "./directory.ts";
 import { mergedSteps } from "./steps.ts";
 import { RunSummary } from "./summary.ts";
@@ -42,9 +43,7 @@ export class RunsReader implements SignalsReader {
   ): Promise<Instance[]> {
     const runs = await this.#summaries();
     const last = runs.findIndex(({ id }) => id === after);
-    if (after !== undefined && last < 0) {
-      throw new RangeError(`Cannot continue a list: ${after} is not known`);
-    }
+    if (after !== undefined && last < 0) throw unknownAfter(after);
     return runs.slice(last + 1)
       .filter(({ summary: { start_ns, last_ns } }) => start_ns <= to_ns && last_ns >= from_ns)
       .map(({ summary }) => summary.instance)
@@ -57,7 +56,7 @@ export class RunsReader implements SignalsReader {
     span: Interval,
     selection: Selection,
   ): AsyncGenerator<InstanceWindow> {
-    for (const id of ids) {
+    for (const id of new Set(ids)) {
       const reading: Reading = { id };
       const one = { endOf: () => span.to_ns, span, selection };
       const [window] = await Array.fromAsync(mergedSteps(this.#scan(reading), one));
@@ -89,6 +88,7 @@ export class RunsReader implements SignalsReader {
     { step_ns, ...span }: Interval & { step_ns: bigint },
     selection: Selection,
   ): AsyncGenerator<SpanWindow> {
+    expectStep(step_ns);
     const reading: Reading = { id };
     const endOf = (to_ns: bigint) => {
       const end_ns = (to_ns + step_ns - 1n) / step_ns * step_ns;

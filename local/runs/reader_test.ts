@@ -138,6 +138,12 @@ Deno.test("steps end at multiples of their length, and count everything once", a
     assert.deepEqual(gaps, []);
   }
   assert.deepEqual(ends, [30n, 60n, 90n]);
+  for (const step_ns of [0n, -SECOND_NS]) {
+    await assert.rejects(Array.fromAsync(reader.steps(ID, ALL, step_ns, {})), {
+      name: "RangeError",
+      message: /step_ns must be more than 0/,
+    });
+  }
 });
 
 Deno.test("instances are listed newest first, by span, tags and page", async () => {
@@ -166,9 +172,16 @@ Deno.test("instances are listed newest first, by span, tags and page", async () 
   assert.deepEqual(await list({ tags: { parity: "1" } }), [3, 1]);
   assert.deepEqual(await list({ span: seconds(0, 12) }), [2, 1, 0]);
   assert.deepEqual(await list({ span: seconds(25, 26) }), [4, 3, 2]);
-  await assert.rejects(list({ after: "0000000000ff" }), RangeError);
+  await assert.rejects(list({ after: "0000000000ff" }), {
+    name: "RangeError",
+    message: /after must be the id of a known instance: got "0000000000ff"/,
+  });
   const read = await Array.fromAsync(
-    reader.windows([ids[2]!, "0000000000ff", "../escape", "00000000000b", ids[0]!], ALL, {}),
+    reader.windows(
+      [ids[2]!, "0000000000ff", "../escape", "00000000000b", ids[0]!, ids[2]!],
+      ALL,
+      {},
+    ),
   );
   assert.deepEqual(read.map(({ instance }) => instance.instance_id), [ids[2], ids[0]]);
   assert.deepEqual(
