@@ -100,10 +100,16 @@ export const seconds: Format<bigint> = {
   schema: { type: "number", minimum: 0 },
 };
 
+/** Seconds, as nanoseconds: a length of time. */
+export const duration: Format<bigint> = {
+  parse: (text) => nsFromSeconds(text, "seconds"),
+  schema: seconds.schema,
+};
+
 /** Seconds, more than 0, as nanoseconds: the length of steps. */
 export const step: Format<bigint> = {
   parse(text) {
-    const step_ns = seconds.parse(text);
+    const step_ns = duration.parse(text);
     if (step_ns === 0n) throw new RangeError("must be more than 0");
     return step_ns;
   },

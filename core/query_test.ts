@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { Refusal } from "./problem.ts";
-import { optional, readQuery, required, seconds, selectionParameters } from "./query.ts";
+import {
+  duration,
+  optional,
+  readQuery,
+  required,
+  seconds,
+  selectionParameters,
+  step,
+} from "./query.ts";
 
 const parameters = {
   start: required(seconds, "Where it starts."),
@@ -50,4 +58,12 @@ Deno.test("an invalid query is refused, with every parameter at fault", () => {
   assert.throws(() => readQuery(new URLSearchParams("x=1"), {}), {
     message: "Cannot read the query: x is not known here: this path takes none",
   });
+});
+
+Deno.test("a message says whether an instant or a length of time is wrong", () => {
+  const rule = 'seconds from 0 to 9223372036.854775807, with at most nine decimals: got "x"';
+  assert.throws(() => seconds.parse("x"), { name: "RangeError", message: `must be epoch ${rule}` });
+  for (const format of [duration, step]) {
+    assert.throws(() => format.parse("x"), { name: "RangeError", message: `must be ${rule}` });
+  }
 });

@@ -18,16 +18,20 @@ export function tsFromNs(ns: bigint): number {
 
 /**
  * Epoch nanoseconds of decimal epoch seconds as a query writes them, exact to the last digit:
- * `"1790000000.5"` is `1790000000500000000n`.
+ * `"1790000000.5"` is `1790000000500000000n`. The `unit` of a length of time is `"seconds"`.
  *
- * @throws {RangeError} If `text` is not epoch seconds with at most nine decimals before the year 2262.
+ * @throws {RangeError} If `text` is not seconds with at most nine decimals, up to {@linkcode LAST_NS};
+ * its message says so, with the unit.
  */
-export function nsFromSeconds(text: string): bigint {
+export function nsFromSeconds(
+  text: string,
+  unit: "epoch seconds" | "seconds" = "epoch seconds",
+): bigint {
   const match = /^(\d{1,10})(?:\.(\d{1,9})0*)?$/.exec(text);
   const ns = match ? BigInt(match[1]! + (match[2] ?? "").padEnd(9, "0")) : -1n;
   if (ns < 0n || ns > LAST_NS) {
     throw new RangeError(
-      "Cannot read epoch seconds: must be digits with at most nine decimals, before the year 2262" +
+      `must be ${unit} from 0 to ${secondsFromNs(LAST_NS)}, with at most nine decimals` +
         `: got ${JSON.stringify(text.slice(0, 40))}`,
     );
   }

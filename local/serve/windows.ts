@@ -2,7 +2,7 @@
 
 import type { Interval } from "@service/core/gaps";
 import { refuse } from "@service/core/problem";
-import { optional, type Parameter, seconds } from "@service/core/query";
+import { duration, optional, type Parameter, seconds } from "@service/core/query";
 import type { InstanceWindow } from "@service/core/reader";
 import type { Selection } from "@service/core/selection";
 
@@ -37,7 +37,7 @@ export const spanParameters: { [Name in keyof SpanQuery]: Parameter<SpanQuery[Na
       "payload_ns / 1e9 of the previous read. Default: the instance start.",
   ),
   end: optional(seconds, "Epoch seconds, inclusive: the snapshot instant. Default: now."),
-  seconds: optional(seconds, "The last so many seconds, in place of start and end."),
+  seconds: optional(duration, "The last so many seconds, in place of start and end."),
 };
 
 /** The measured time of the run, and the present. */
