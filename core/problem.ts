@@ -22,8 +22,23 @@ export class Refusal extends Error {
   }
 }
 
-/** The statuses that a request may be refused with, and their names. */
-const TITLES = {
+/** A status that a request may be refused with. */
+export type RefusalStatus =
+  | 400
+  | 401
+  | 403
+  | 404
+  | 405
+  | 409
+  | 413
+  | 415
+  | 422
+  | 424
+  | 429
+  | 500
+  | 503;
+
+const TITLES: Readonly<Record<RefusalStatus, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
@@ -37,11 +52,11 @@ const TITLES = {
   429: "Too Many Requests",
   500: "Internal Server Error",
   503: "Service Unavailable",
-} as const;
+};
 
 /** The refusal to throw; `detail` says the cause and how to correct the request. */
 export function refuse(
-  status: keyof typeof TITLES,
+  status: RefusalStatus,
   detail: string,
   errors: Faults = [],
 ): Refusal {
