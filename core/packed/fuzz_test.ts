@@ -11,9 +11,9 @@ import { encodeUpload, type Upload } from "../upload.ts";
 import { uploadShape } from "../upload_schema.ts";
 import type { Window } from "../window.ts";
 import { frameOf } from "./frame.ts";
+import { createBlock } from "./block.ts";
 import {
   type Block,
-  createBlock,
   DamagedError,
   type InstanceHead,
   readBlock,

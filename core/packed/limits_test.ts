@@ -5,8 +5,8 @@ import { MAX_FRAMES, MAX_MAGNITUDE, MAX_WINDOW_FRAMES } from "../limits.ts";
 import { type ProfileSeries, type Series, seriesKey } from "../series/mod.ts";
 import { emptyWindow, mergeAll, type Window } from "../window.ts";
 import { frameOf } from "./frame.ts";
+import { createBlock } from "./block.ts";
 import {
-  createBlock,
   DamagedError,
   type Frame,
   type Identities,

@@ -3,12 +3,11 @@
  * byte by byte.
  */
 
-export { type Block, createBlock, HASH_BYTES, type InstanceHead, readBlock } from "./block.ts";
+export { type Block, type InstanceHead, readBlock } from "./block.ts";
 export { crc32 } from "./crc32.ts";
 export { asDamaged, DamagedError, UnknownFormatError } from "./error.ts";
 export {
   type Damage,
-  endFrame,
   FORMAT,
   type Frame,
   frameAt,
@@ -21,7 +20,7 @@ export type { BucketKind } from "./buckets.ts";
 export type { Identities, ResourceIdentity, SeriesIdentity } from "./identities.ts";
 export { IdentityTable } from "./identity_table.ts";
 export { type PackedWindow, type PackOptions, WindowPacker } from "./packer.ts";
-export { scanFrames, type ScannedWindow, scanWindows } from "./scan.ts";
+export { type ScannedWindow, scanWindows } from "./scan.ts";
 export { readWindows, type StreamedWindow, streamWindows } from "./stream.ts";
 export {
   type Members,
@@ -33,4 +32,4 @@ export {
   withoutMembers,
 } from "./window.ts";
 export { UPLOAD_LIMITS, type WindowLimits } from "./window_limits.ts";
-export { type WindowToWrite, WindowWriter } from "./window_writer.ts";
+export { type WindowToWrite, WindowWriter, type WrittenWindow } from "./window_writer.ts";

@@ -7,10 +7,11 @@ import { type Series, seriesKey } from "../series/mod.ts";
 import type { Upload } from "../upload.ts";
 import { MAX_SERIES } from "../limits.ts";
 import { emptyWindow, merge, type Resource, type Window } from "../window.ts";
+import { createBlock } from "./block.ts";
+import { endFrame } from "./frame.ts";
+import { scanFrames } from "./scan.ts";
 import {
-  createBlock,
   DamagedError,
-  endFrame,
   type Frame,
   IdentityTable,
   type InstanceHead,
@@ -19,7 +20,6 @@ import {
   readFrames,
   readWindow,
   readWindows,
-  scanFrames,
   streamWindows,
   UnknownFormatError,
   WindowPacker,

@@ -37,6 +37,7 @@ export interface WindowToWrite {
 
 /** A window that was written. */
 export interface WrittenWindow {
+  /** The frame of the window. */
   frame: Frame;
   /** The identities that the block lacks: they are in the window itself. */
   missing: Identities;
