@@ -89,7 +89,10 @@ export class RunFile implements Source {
     // What a compaction has kept waiting.
     this.#write();
     await this.#writing;
-    this.#file?.[Symbol.dispose]();
+    if (!this.#file) return;
+    // Without a window it would only take the place of another run.
+    if (this.#file.size === 0) await Deno.remove(this.#path).catch(() => {});
+    this.#file[Symbol.dispose]();
   }
 
   #write(): void {

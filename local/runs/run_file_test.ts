@@ -209,6 +209,23 @@ Deno.test("a run that ends while the disk is full says how many windows its file
   assert.equal(warnings[1], `3 windows of the run are not in ${path}`);
 });
 
+Deno.test("a run leaves a file only if a window is in it", async () => {
+  for (const written of [0, 1]) {
+    await using directory = await temporaryDirectory();
+    const { disk, create } = fillable();
+    const { run, path } = runIn(directory.path, { create });
+    const windows = await packedRun(2);
+    await addAll(run, windows.slice(0, written));
+    disk.full = true;
+    await run.add(windows[written]!);
+    await until(() => disk.appended === written + 1);
+    assert((await Deno.stat(path)).isFile);
+    await run.finish(PATIENCE_MS);
+    const left = await Array.fromAsync(Deno.readDir(directory.path));
+    assert.equal(left.length, written);
+  }
+});
+
 Deno.test("the newest twenty run files are kept, and those of living runs", async () => {
   await using directory = await temporaryDirectory();
   const files = await Promise.all(Array.from({ length: 25 }, async (_, i) => {
