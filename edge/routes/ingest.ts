@@ -52,8 +52,8 @@ export const ingest: Route = route({
   summary: "Stores one window of one instance, as the profiler uploads it",
   description:
     "A window that is sent again with the same bytes, compressed or not, changes nothing. Windows " +
-    "may arrive in any order. Members " +
-    "that the service does not know are ignored, and named in the answer.",
+    "may arrive in any order. Members that the service does not know are ignored, and named in the " +
+    "answer.",
   headers: {
     "Content-Encoding": {
       description: "Compression of the body. Default: identity.",
