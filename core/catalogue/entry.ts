@@ -19,3 +19,11 @@ export interface CatalogueEntry {
   /** Advice: what to change in the workload. */
   readonly act: string;
 }
+
+/** Keys of the tags that identify a process that uses GPUs. */
+export const PROCESS_TAGS: readonly string[] = [
+  "process.pid",
+  "process.host_pid",
+  "process.rank",
+  "process.local_rank",
+];

@@ -1,8 +1,7 @@
 /** Metrics of GPU activity: kernels, graphs, copies and waits. */
 
-import type { CatalogueEntry } from "./entry.ts";
+import { type CatalogueEntry, PROCESS_TAGS as process } from "./entry.ts";
 
-const process = ["process.pid", "process.host_pid"];
 const activity = [...process, "device.uuid"];
 
 /** The catalogue's entries of GPU activity. */

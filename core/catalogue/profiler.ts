@@ -1,6 +1,6 @@
 /** Metrics of the profiler itself: its losses and its costs. */
 
-import type { CatalogueEntry } from "./entry.ts";
+import { type CatalogueEntry, PROCESS_TAGS as process } from "./entry.ts";
 
 /** The catalogue's entries of the profiler. */
 export const PROFILER_METRICS: readonly CatalogueEntry[] = [
@@ -8,7 +8,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     name: "profiler_capture_state",
     type: "gauge",
     unit: null,
-    tags: ["capture", "reason", "process.pid", "process.host_pid"],
+    tags: ["capture", "reason", ...process],
     meaning:
       "Whether one kind of signal is captured: 1 is captured, 0 is not. For gpu_kernels one " +
       "series for each process that has started CUDA.",
@@ -191,7 +191,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     name: "profiler_capture_nanoseconds",
     type: "counter",
     unit: "nanoseconds",
-    tags: ["process.pid", "process.host_pid"],
+    tags: process,
     meaning: "Time that threads of the workload spent in the profiler's callbacks.",
     read: "Divide by profiler_covered_nanoseconds: it is the cost of capturing for the " +
       "workload's own threads. The thread that reads the records is not included.",

@@ -76,6 +76,14 @@ export function parseIo(text: string): ProcessIo {
   };
 }
 
+/** Reads `/proc/<pid>/environ`: of a name that is there twice the first entry counts, as in `getenv`. */
+export function environment(text: string): Record<string, string> {
+  const entries = text.split("\0").map((entry) => /^([^=]+)=([^]*)$/.exec(entry));
+  return Object.fromEntries(
+    entries.reverse().flatMap((match) => match ? [[match[1], match[2]]] : []),
+  );
+}
+
 /** How processors spend their time, in the kernel's order. */
 export const CPU_MODES = [
   "user",

@@ -2,6 +2,7 @@
 
 import type { Tags } from "@service/core";
 import { MAX_NAME_LENGTH, MAX_TAGS, MAX_VALUE_LENGTH } from "@service/core/limits";
+import { rankTags } from "../base/ranks.ts";
 
 /** Facts of an instance when it starts. */
 export interface InstanceTagsOptions {
@@ -17,20 +18,11 @@ export interface InstanceTagsOptions {
   containerId?: string;
 }
 
-/** Variables that job launchers set for each process, and the tags that they become. */
+/** Variables of a pod, and the tags that they become. */
 const VARIABLES: Tags = {
   POD_UID: "pod.uid",
   POD_NAME: "pod.name",
   POD_NAMESPACE: "pod.namespace",
-  RANK: "process.rank",
-  LOCAL_RANK: "process.local_rank",
-  WORLD_SIZE: "process.world_size",
-  LOCAL_WORLD_SIZE: "process.local_world_size",
-  SLURM_JOB_ID: "slurm.job_id",
-  SLURM_STEP_ID: "slurm.step_id",
-  SLURM_PROCID: "slurm.proc_id",
-  SLURM_LOCALID: "slurm.local_id",
-  SLURM_NODEID: "slurm.node_id",
 };
 
 const TAG_PREFIX = "SERVICE_TAG_";
@@ -49,6 +41,7 @@ export function instanceTags(options: InstanceTagsOptions): Tags {
     ["process.pid", String(pid)],
     ["container.id", containerId],
     ...Object.entries(VARIABLES).map(([name, tag]) => [tag, env[name] ?? ""]),
+    ...Object.entries(rankTags(env)),
   ];
   const chosen = new Map<string, string>();
   for (const [key = "", value = ""] of entries) {

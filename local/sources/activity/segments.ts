@@ -2,6 +2,7 @@
 
 import { errorText } from "../../base/log.ts";
 import { SEGMENT_NAME } from "./directories.ts";
+import { type ProcessIdentity, processIdentity } from "./process_identity.ts";
 import type { Recorder } from "../recorder.ts";
 import { Segment } from "./segment.ts";
 import type { AskSegment } from "../../base/native.ts";
@@ -10,10 +11,8 @@ import type { AskSegment } from "../../base/native.ts";
 const ANSWER_MS = 20;
 
 /** A process with a segment. */
-export interface SegmentProcess {
+export interface SegmentProcess extends ProcessIdentity {
   segment: Segment;
-  /** Tags of the process. */
-  tags: Record<string, string>;
   /** Whether it was alive at the last reading. */
   alive: boolean;
 }
@@ -23,8 +22,6 @@ export interface SegmentsOptions {
   directories: readonly string[];
   /** Asks a process to publish; absent where nothing native can be opened: then values are older. */
   ask: AskSegment | null;
-  /** Tags of a segment's process. */
-  identify(segment: Segment): Record<string, string>;
   /** Called when a segment is given up, with the reason. */
   refused(path: string, why: string): void;
 }
@@ -61,8 +58,8 @@ export class Segments implements Disposable {
         this.#guard(path, () => {
           const segment = Segment.open(path);
           if (!segment) return;
-          const tags = this.#options.identify(segment);
-          this.#open.set(path, { segment, tags, alive: true });
+          const identity = processIdentity(segment.layout);
+          this.#open.set(path, { ...identity, segment, alive: true });
         });
       }
     }

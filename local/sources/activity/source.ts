@@ -8,7 +8,6 @@ import type { AskSegment } from "../../base/native.ts";
 import { recordCaptureState } from "../capture_state.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Source } from "../source.ts";
-import { processTags } from "./process_tags.ts";
 import type { Segment, SegmentState } from "./segment.ts";
 import { type SegmentProcess, Segments } from "./segments.ts";
 
@@ -17,8 +16,6 @@ export interface ActivityOptions {
   directories: readonly string[];
   /** Absent where nothing native can be opened. */
   ask: AskSegment | null;
-  /** Tags of a segment's process. */
-  identify?: (segment: Segment) => Record<string, string>;
 }
 
 const CAPTURE = "gpu_kernels";
@@ -38,13 +35,10 @@ class ActivitySource implements Source, Disposable {
   #refused = 0;
   #hasCaptured = false;
 
-  constructor(
-    { directories, ask, identify = ({ layout }) => processTags(layout) }: ActivityOptions,
-  ) {
+  constructor({ directories, ask }: ActivityOptions) {
     this.#segments = new Segments({
       directories,
       ask,
-      identify,
       refused: (path, why) =>
         this.#refusals.push(`the segment ${path} is refused, its process is not seen: ${why}`),
     });
@@ -84,7 +78,7 @@ class ActivitySource implements Source, Disposable {
     this.#refusals = [];
   }
 
-  #describe(recorder: Recorder, { segment, tags, alive }: SegmentProcess): void {
+  #describe(recorder: Recorder, { segment, tags, resource, alive }: SegmentProcess): void {
     const { reason } = segment;
     const state = alive ? segment.state : "ended";
     const description = reason === "" ? state : `${state}: ${reason}`;
@@ -105,7 +99,8 @@ class ActivitySource implements Source, Disposable {
     else this.#described.delete(segment);
     const first_seen_ts = this.#firstSeen.get(segment) ?? tsFromNs(recorder.now_ns);
     this.#firstSeen.set(segment, first_seen_ts);
-    recorder.resource("process", tags, { "profiler.capture": description }, first_seen_ts);
+    const attributes = { ...resource.attributes, "profiler.capture": description };
+    recorder.resource("process", resource.tags, attributes, first_seen_ts);
   }
 
   [Symbol.dispose](): void {

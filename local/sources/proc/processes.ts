@@ -69,7 +69,10 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
     members.set(pid, member);
     if (member.samples++ < YOUNG_SAMPLES || member.comm !== reading.stat.comm) {
       member.comm = reading.stat.comm;
-      const attributes = processAttributes(files, reading.stat);
+      const attributes = {
+        ...processAttributes(files, reading.stat),
+        "process.root_pid": String(root),
+      };
       member.attributes = pid === root ? { ...attributes, ...options.attributes } : attributes;
     }
     recorder.resource("process", member.tags, member.attributes, member.first_seen_ts);
