@@ -32,8 +32,7 @@ async function main({ listen, ...plan }: Plan): Promise<void> {
   const lines = readLines();
   const { value: first = "" } = await lines.next();
   const pid = Number(/^pid (\d+)$/.exec(first)?.[1]);
-  // The launcher found the port free; if it is taken since, the workload runs already.
-  const listener = openListener({ ...listen, named: false });
+  const listener = openListener(listen);
   let ending: ExitStatus | null = null;
   const { console, reason } = openConsole(() => ending);
   const missing = { ...plan.missing, ...(reason !== undefined && { console_errors: reason }) };

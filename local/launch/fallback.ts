@@ -87,8 +87,7 @@ export async function watchWorkload(
     now_ns: createClock(),
     pid: workload.pid,
     env,
-    // The port was free a moment ago; if it is taken since, the workload runs already.
-    listener: openListener({ ...plan.listen, named: false }),
+    listener: openListener(plan.listen),
   });
   const ending = await workload.ended;
   ended = true;

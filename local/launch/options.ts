@@ -35,7 +35,7 @@ const FLAGS = {
   listenPort: {
     flag: "--listen-port <port>",
     variable: "SERVICE_LISTEN_PORT",
-    help: "port to serve on (18259); 0 takes any free one",
+    help: "port to serve on (18259, or a free one); 0: a free one",
     read: (given) => port(given, 0),
   },
   tags: {

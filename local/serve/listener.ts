@@ -1,5 +1,7 @@
 /** The socket of the local endpoint. It never keeps the workload from running. */
 
+import { errorText } from "../base/log.ts";
+
 /** Where to listen. */
 export interface ListenerOptions {
   host: string;
@@ -8,16 +10,15 @@ export interface ListenerOptions {
   named: boolean;
 }
 
-/** A socket, open or waited for. */
+/** A socket that answers once it has a handler. */
 export interface Listener {
   readonly host: string;
-  /** The URL at which it answers, or will answer once the port is free. */
-  url(): string;
+  /** The URL at which it answers; `null` if it cannot listen. */
+  readonly url: string | null;
+  /** Tells the user where it listens instead of where it was asked to; `null` if it listens there. */
+  readonly notice: string | null;
   /** Starts to answer with `handler`. */
-  serve(
-    handler: (request: Request) => Promise<Response>,
-    warn: (message: string) => void,
-  ): void;
+  serve(handler: (request: Request) => Promise<Response>): void;
   /** Stops listening; requests under way have a moment to end. */
   close(): Promise<void>;
 }
@@ -28,81 +29,48 @@ export const DEFAULT_HOST = "127.0.0.1";
 /** The default port of the endpoint. */
 export const DEFAULT_PORT = 18259;
 
-const RETRY_MS = 1_000;
-
 /** How long requests under way may take once the workload has ended. */
 const SHUTDOWN_MS = 500;
 
 /**
- * Checks that the port can be had, and does not keep it.
+ * Checks that what the user named can be had, and does not keep it.
  *
- * @throws {Error} If the user named the port or a host, and it cannot be had.
+ * @throws {Error} If the port or the host cannot be had.
  */
-export function checkListener(options: ListenerOptions): void {
+export function checkListener({ host, port, named }: ListenerOptions): void {
+  if (!named && host === DEFAULT_HOST) return;
   try {
-    Deno.listen({ hostname: options.host, port: options.port }).close();
+    Deno.listen({ hostname: host, port: named ? port : 0 }).close();
   } catch (error) {
-    reasonOf(options, error);
+    throw new Error(`cannot listen on ${host}:${port}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
-/**
- * The reason why the port cannot be had now.
- *
- * @throws {Error} With this reason, if the user named the port or a host.
- */
-function reasonOf({ host, port, named }: ListenerOptions, error: unknown): string {
-  const inUse = error instanceof Deno.errors.AddrInUse;
-  const reason = `cannot listen on ${host}:${port}: ${inUse ? "the port is in use" : error}`;
-  if (named || (!inUse && host !== DEFAULT_HOST)) throw new Error(reason, { cause: error });
-  return reason;
+function reasonOf(error: unknown): string {
+  return error instanceof Deno.errors.AddrInUse ? "the port is in use" : errorText(error);
 }
 
-/**
- * Takes the port, or waits for it while another program holds it.
- *
- * @throws {Error} If the user named the port or a host, and it cannot be had.
- */
-export function openListener(options: ListenerOptions): Listener {
-  const { host, port } = options;
+/** Takes the port, or a free one where it is taken. */
+export function openListener({ host, port }: Omit<ListenerOptions, "named">): Listener {
   const handler = Promise.withResolvers<(request: Request) => Promise<Response>>();
-  let waiting = "";
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let server: Deno.HttpServer<Deno.NetAddr> | undefined;
-
-  function listen(): void {
-    server = Deno.serve({
+  const open = (port: number) =>
+    Deno.serve({
       hostname: host,
       port,
       onListen: () => {},
       onError: () => new Response(null, { status: 500 }),
     }, async (request) => (await handler.promise)(request));
-  }
-
-  function retry(): void {
-    try {
-      listen();
-    } catch {
-      timer = setTimeout(retry, RETRY_MS);
-    }
-  }
-
-  try {
-    listen();
-  } catch (error) {
-    waiting = reasonOf(options, error);
-  }
+  const { server, reason } = openFirst([port, 0], open);
+  const url = server
+    ? `http://${host.includes(":") ? `[${host}]` : host}:${server.addr.port}`
+    : null;
+  const instead = url === null ? "nothing is served" : `/signals is served at ${url}`;
   return {
     host,
-    url: () => `http://${host.includes(":") ? `[${host}]` : host}:${server?.addr.port ?? port}`,
-    serve(handle, warn) {
-      handler.resolve(handle);
-      if (!waiting) return;
-      warn(`${waiting}; the workload runs, /signals is served there as soon as it is free`);
-      timer = setTimeout(retry, RETRY_MS);
-    },
+    url,
+    notice: reason === null ? null : `cannot listen on ${host}:${port}: ${reason}; ${instead}`,
+    serve: (handle) => handler.resolve(handle),
     async close() {
-      clearTimeout(timer);
       let patience: ReturnType<typeof setTimeout> | undefined;
       await Promise.race([
         server?.shutdown(),
@@ -111,4 +79,20 @@ export function openListener(options: ListenerOptions): Listener {
       clearTimeout(patience);
     },
   };
+}
+
+/** A server on the first of `ports` that can be had, and the reason why the very first cannot. */
+function openFirst<Server>(
+  ports: readonly number[],
+  open: (port: number) => Server,
+): { server: Server | null; reason: string | null } {
+  let reason: string | null = null;
+  for (const port of ports) {
+    try {
+      return { server: open(port), reason };
+    } catch (error) {
+      reason ??= reasonOf(error);
+    }
+  }
+  return { server: null, reason };
 }

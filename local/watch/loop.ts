@@ -91,7 +91,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
   const served = { instance, total: sampler.total, windows, context, version, now_ns };
   const ready = ticker.start(() => sampler.sample(start_ns + 1n));
   const refresh = createRefresh({ sampler, ticker });
-  listener.serve(createEndpoint({ ...served, host: listener.host, ready, refresh }), warn);
+  listener.serve(createEndpoint({ ...served, host: listener.host, ready, refresh }));
 
   return {
     async finish() {

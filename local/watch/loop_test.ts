@@ -21,7 +21,8 @@ function watched(options: Partial<WatcherOptions> = {}) {
     sources: [{ sample: (recorder) => recorder.counter("samples_total", {}, 1) }],
     listener: {
       host: "127.0.0.1",
-      url: () => "http://127.0.0.1:0",
+      url: "http://127.0.0.1:0",
+      notice: null,
       serve: (handler) => handle = handler,
       close: () => Promise.resolve(void (closed = true)),
     },

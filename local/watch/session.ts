@@ -3,9 +3,10 @@
 import type { Tags } from "@service/core";
 import denoJson from "../../deno.json" with { type: "json" };
 import { stateDirectory } from "../base/directories.ts";
-import { log } from "../base/log.ts";
+import { errorText, log } from "../base/log.ts";
 import { waitFor } from "../base/patience.ts";
 import { createProcFiles } from "../base/proc_files.ts";
+import { type EndpointFile, listEndpoint } from "../serve/endpoint_file.ts";
 import type { Listener } from "../serve/listener.ts";
 import { containerId } from "../sources/proc/container.ts";
 import { Uploader } from "../upload/spools.ts";
@@ -25,7 +26,7 @@ export interface Session {
   finish(): Promise<void>;
 }
 
-/** How long the end of the run waits for the last snapshot. */
+/** How long the end of the run waits for a file: on a disk that does not answer it must end all the same. */
 const SAVING_MS = 1_000;
 
 /** Watches a run; if that fails, logs the reason, and the workload runs without a profile. */
@@ -33,35 +34,65 @@ export function startSession(options: SessionOptions): Session {
   const { id, env, listener } = options;
   const held = new DisposableStack();
   let watcher: Watcher | undefined;
+  let listed: Promise<EndpointFile | null> | undefined;
   try {
-    watcher = watch(options, held);
-    if (env.SERVICE_DEBUG === "1") log(`instance ${id}, signals at ${listener.url()}/signals`);
+    const context = contextOf(options);
+    watcher = watch(options, { context, held });
+    listed = list(options, context);
+    if (listener.notice !== null) log(listener.notice);
+    if (env.SERVICE_DEBUG === "1") log(`instance ${id}, signals at ${listener.url ?? ""}/signals`);
   } catch (error) {
     log(`no profile, the workload runs without one: ${error}`);
   }
   return {
     async finish() {
       if (watcher) await finish(watcher, options);
+      if (listed) await waitFor(listed.then((file) => file?.remove()), SAVING_MS);
       held.dispose();
     },
   };
 }
 
-function watch(options: SessionOptions, held: DisposableStack): Watcher {
-  const { id, start_ns, now_ns, pid, commandLine, tags, env, listener } = options;
+/** Tags of the instance. */
+function contextOf({ id, env, pid, tags }: StartedRun): Tags {
+  return instanceTags({
+    id,
+    env,
+    hostname: Deno.hostname(),
+    pid,
+    tags,
+    containerId: containerId(createProcFiles()),
+  });
+}
+
+/** Lists the endpoint for others on this host; without a list the run goes on. */
+async function list(
+  { listener: { url, notice }, env, start_ns }: SessionOptions,
+  context: Tags,
+): Promise<EndpointFile | null> {
+  if (url === null) return null;
+  const directory = `${stateDirectory(env)}/endpoints`;
+  try {
+    const host = Deno.hostname();
+    return await listEndpoint(directory, { url, host, pid: Deno.pid, start_ns, context });
+  } catch (error) {
+    // At the port that was asked for it is found without a list.
+    if (notice !== null) log(`${url} is not listed in ${directory}: ${errorText(error)}`);
+    return null;
+  }
+}
+
+function watch(
+  options: SessionOptions,
+  { context, held }: { context: Tags; held: DisposableStack },
+): Watcher {
+  const { start_ns, now_ns, commandLine, env, listener } = options;
   const attributes = changesOf(options);
   return startWatcher({
     start_ns,
     now_ns,
     version: denoJson.version,
-    context: instanceTags({
-      id,
-      env,
-      hostname: Deno.hostname(),
-      pid,
-      tags,
-      containerId: containerId(createProcFiles()),
-    }),
+    context,
     attributes: { "process.command_line": commandLine, ...attributes },
     sources: createSources(options, { attributes, held }),
     listener,
@@ -101,7 +132,6 @@ async function finish(watcher: Watcher, { id, env }: StartedRun): Promise<void> 
       instance_id: id,
       file,
     });
-    // On a disk that does not answer the run must end all the same.
     await waitFor(saving, SAVING_MS);
   } catch (error) {
     log(`the last snapshot is lost: ${error}`);

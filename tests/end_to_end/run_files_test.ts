@@ -124,8 +124,8 @@ Deno.test("where run files cannot be written the run is reported without them, a
   assert.equal(stderr.match(/cannot write \S+\.windows/g)?.length, 1, stderr);
   assert.equal(
     (await namesIn(`${directory.path}/service`)).length,
-    2,
-    "the pipe, and the last document",
+    3,
+    "the pipe, the folder of endpoints, and the last document",
   );
 });
 
