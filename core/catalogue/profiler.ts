@@ -188,6 +188,19 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "newer profiler than the one that watches.",
   },
   {
+    name: "profiler_replaced_names_total",
+    type: "counter",
+    unit: null,
+    tags: ["process.pid", "process.host_pid"],
+    meaning:
+      "Frames of the process whose name is not the driver's symbol: it was empty, had more " +
+      "than 4,096 bytes, or was no readable text.",
+    read: "0 is normal. An empty symbol is the frame (unnamed), a long one is cut and ends in … " +
+      "and a hash, and each unreadable character is \ufffd. Their time is exact; unreadable " +
+      "symbols that become the same text share a frame.",
+    act: "Nothing is lost. Give kernels that are compiled at run time a short name.",
+  },
+  {
     name: "profiler_capture_nanoseconds",
     type: "counter",
     unit: "nanoseconds",

@@ -14,6 +14,8 @@
 
 #define ACCOUNTS_DEVICES 64u
 #define ACCOUNTS_KINDS 16u
+/* Limit of a record's nanoseconds and bytes: 104 days, 8 PiB. */
+#define ACCOUNTS_LIMIT (UINT64_C(1) << 53)
 
 /* Time and bytes of copies or sets, by kind. Cells are made when first needed. */
 struct account_traffic {
@@ -56,7 +58,7 @@ struct account *accounts_add_device(struct accounts *accounts, uint32_t ordinal,
 
 /* Whether a record's times are valid. If not it must not be added, but counted as `invalid`. */
 static inline bool account_can_have(uint64_t start, uint64_t end) {
-    return __builtin_expect(start != 0 && end >= start, true);
+    return __builtin_expect(start != 0 && end >= start && end - start < ACCOUNTS_LIMIT, true);
 }
 
 /* Adds a kernel with this symbol, which may be NULL. */

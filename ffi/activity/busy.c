@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "../segment/segment.h"
+
 /* One for all devices: one thread settles them. */
 static struct busy_interval scratch[BUSY_HISTORY + BUSY_BATCH];
 
@@ -101,7 +103,7 @@ static void clip(struct busy *busy) {
         struct busy_interval interval = busy->batch[i];
         uint64_t known = interval.end < busy->horizon ? interval.end : busy->horizon;
         if (interval.start < known) {
-            busy->late += known - interval.start;
+            busy->late = segment_sum(busy->late, known - interval.start);
             interval.start = known;
         }
         if (interval.start < interval.end) busy->batch[kept++] = interval;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../segment/segment.h"
+
 /* Bin 0 is for 0 ns. From bin 8 on there are eight to an octave, the first of them for 1 ns. */
 #define DURATIONS_OCTAVE 8u
 #define DURATIONS_FIRST_BIN (1023u << 3)
@@ -35,7 +37,7 @@ static inline uint32_t durations_bin(uint64_t ns) {
 
 static inline void durations_add(struct durations *durations, uint64_t ns) {
     durations->counts[durations_bin(ns)]++;
-    durations->sum += ns;
+    durations->sum = segment_sum(durations->sum, ns);
     if (ns < durations->fresh.least) durations->fresh.least = ns;
     if (ns > durations->fresh.greatest) durations->fresh.greatest = ns;
 }

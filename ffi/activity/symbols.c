@@ -9,7 +9,6 @@
 /* At most three quarters are used. */
 #define SLOTS (1u << SYMBOLS_BITS)
 #define TEXT (1u << 20)
-#define UNNAMED "(unnamed)"
 
 _Static_assert(SEGMENT_SERIES < SYMBOLS_SERIES, "a mark is of one series");
 
@@ -62,7 +61,7 @@ static __attribute__((noinline)) uint32_t remember(const char *name, uint32_t se
 }
 
 uint32_t symbols_find(const char *name, uint32_t series, uint32_t slot) {
-    if (!name) return symbols_cell(UNNAMED, series);
+    if (!name) return symbols_cell("", series);
     slot = find(name, series, slot);
     struct symbol *symbol = &symbols[slot];
     if (!symbol->name) return remember(name, series);

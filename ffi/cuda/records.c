@@ -80,20 +80,30 @@ static inline void read_kernel(const void *record) {
     account_kernel(account, symbol, ran.start, ran.end);
 }
 
+/* As interval_at(), for a copy or a set. */
+static bool bytes_at(const void *record, size_t offset, uint64_t *bytes) {
+    *bytes = record_u64(record, offset);
+    if (*bytes < ACCOUNTS_LIMIT) return true;
+    accounts->invalid++;
+    return false;
+}
+
 static void read_copy(const void *record) {
     struct interval ran;
+    uint64_t bytes;
     struct account *account = account_at(record, MEMCPY_DEVICE);
     if (!account || !interval_at(record, MEMCPY_START, MEMCPY_END, &ran)) return;
-    uint32_t kind = *((const uint8_t *)record + MEMCPY_COPY_KIND);
-    account_copy(account, kind, record_u64(record, MEMCPY_BYTES), ran.start, ran.end);
+    if (!bytes_at(record, MEMCPY_BYTES, &bytes)) return;
+    account_copy(account, *((const uint8_t *)record + MEMCPY_COPY_KIND), bytes, ran.start, ran.end);
 }
 
 static void read_set(const void *record) {
     struct interval ran;
+    uint64_t bytes;
     struct account *account = account_at(record, MEMSET_DEVICE);
     if (!account || !interval_at(record, MEMSET_START, MEMSET_END, &ran)) return;
-    uint32_t kind = record_u16(record, MEMSET_MEMORY_KIND);
-    account_set(account, kind, record_u64(record, MEMSET_BYTES), ran.start, ran.end);
+    if (!bytes_at(record, MEMSET_BYTES, &bytes)) return;
+    account_set(account, record_u16(record, MEMSET_MEMORY_KIND), bytes, ran.start, ran.end);
 }
 
 static void read_wait(const void *record) {

@@ -37,7 +37,7 @@
 #define SEGMENT_CELLS 16384u
 /* Limit of the cells of one series; further values go to the cell named "(other)". */
 #define SEGMENT_SERIES_CELLS 4096u
-/* Longer texts are cut, and end in a hash of the full text. */
+/* Longer texts are cut, and end in "…" and a hash of the full text in 16 digits. */
 #define SEGMENT_NAME_LENGTH 4096u
 
 enum { SEGMENT_GAUGE = 0, SEGMENT_COUNTER = 1, SEGMENT_HISTOGRAM = 2, SEGMENT_PROFILE = 3 };
@@ -134,9 +134,15 @@ static inline void segment_touch(uint32_t cell) {
     segment_changed[segment_changed_count++] = cell;
 }
 
+/* The sum; the greatest value if it passes 64 bits: a reader refuses a value that falls. */
+static inline uint64_t segment_sum(uint64_t a, uint64_t b) {
+    uint64_t sum;
+    return __builtin_expect(__builtin_add_overflow(a, b, &sum), false) ? UINT64_MAX : sum;
+}
+
 /* Adds to a cell that segment_touch() has marked; SEGMENT_CELLS is none. */
 static inline void segment_add_touched(uint32_t cell, uint64_t a, uint64_t b) {
-    segment_values[cell].a += a;
+    segment_values[cell].a = segment_sum(segment_values[cell].a, a);
     segment_values[cell].b += b;
 }
 

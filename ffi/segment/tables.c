@@ -10,6 +10,8 @@
 
 #define OTHER "(other)"
 #define HASH_DIGITS 16
+#define ELLIPSIS "\u2026"
+#define CUT_LENGTH (SEGMENT_NAME_LENGTH - HASH_DIGITS - (sizeof ELLIPSIS - 1))
 
 _Static_assert(SEGMENT_CELLS <= CELL_SLOTS / 4 * 3, "cells are found by their hash");
 
@@ -56,12 +58,11 @@ static uint32_t append_name(const char *text, size_t length) {
 
 /* Cuts a text before a character, and appends the hash of the full text. */
 static size_t cut(const char *text, size_t length, char *out) {
-    size_t kept = SEGMENT_NAME_LENGTH - HASH_DIGITS;
+    size_t kept = CUT_LENGTH;
     while (kept > 0 && (text[kept] & 0xc0) == 0x80) kept--;
-    if (kept == 0) kept = SEGMENT_NAME_LENGTH - HASH_DIGITS;
+    if (kept == 0) kept = CUT_LENGTH;
     memcpy(out, text, kept);
-    snprintf(out + kept, HASH_DIGITS + 1, "%016llx", (unsigned long long)hash(text, length));
-    return kept + HASH_DIGITS;
+    return kept + (size_t)sprintf(out + kept, ELLIPSIS "%016llx", (unsigned long long)hash(text, length));
 }
 
 uint32_t segment_name(const char *text, size_t length) {

@@ -44,6 +44,8 @@ const WATCHED: Watched[] = [
   { scenario: "many_symbols", loses: true },
   { scenario: "long_symbols", loses: true, notThread: true },
   { scenario: "reused_names" },
+  { scenario: "odd_names", notThread: true },
+  { scenario: "greatest", notThread: true },
   { scenario: "invalid", notThread: true },
   { scenario: "lost", notThread: true },
 ];

@@ -46,6 +46,7 @@ export class Segment implements Disposable {
   /** The last answer whose histograms were recorded. */
   #recordedAnswer = 0;
   readonly #recorded = new Set<SegmentSeries>();
+  #recordedNames = 0;
 
   /**
    * The segment in `file`, which is closed with it.
@@ -131,6 +132,9 @@ export class Segment implements Disposable {
     for (const series of this.#tables.series) {
       this.#recordSeries(recorder, series, { tags: { ...series.tags, ...tags }, all });
     }
+    const { replacedNames } = this.#tables;
+    recorder.counter("profiler_replaced_names_total", tags, replacedNames - this.#recordedNames);
+    this.#recordedNames = replacedNames;
     if (this.#histogramsDue) {
       this.#histogramValues.markRecorded();
       this.#recordedAnswer = this.#progress.answered;

@@ -65,6 +65,21 @@ async function kernels(writer: Writer): Promise<number> {
   return await writer.tell(`frame ${series} _Z1kv`);
 }
 
+test("a sum beyond 64 bits stays the greatest one, and the process is read on", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/a/b`;
+  await using writer = await startWriter(program, path);
+  using watched = watch([path]);
+  const cell = await kernels(writer);
+  for (const expected of [`_Z1kv ${2n ** 64n - 1n}/1`, "_Z1kv 0/1"]) {
+    await writer.tell(`add ${cell} ${2n ** 64n - 1n} 1`);
+    await writer.tell("publish");
+    const window = await watched.tick();
+    assert.deepEqual(frames(window, "cuda_kernels_nanoseconds"), [expected]);
+    assert.deepEqual(window.errors, []);
+  }
+});
+
 test("a profile's frames are recorded as they grow, under the process's own pid", async () => {
   await using directory = await temporaryDirectory();
   const path = `${directory.path}/a/b`;

@@ -38,10 +38,18 @@ export const EXTREMES = 0xfffffffe;
 
 const TYPES = ["gauge", "counter", "histogram", "profile"] as const;
 
+/** The frame of kernels without a name. */
+const UNNAMED = "(unnamed)";
+/** Characters that a name has none of, and the end of one that the writer has cut. */
+const CONTROL = /\p{Cc}/gu;
+const REPLACED = /\ufffd|\u2026[0-9a-f]{16}$/;
+
 /** The tables of one segment. */
 export class SegmentTables {
   /** In the order of their appearance. */
   readonly series: SegmentSeries[] = [];
+  /** Number of frames so far with another name than the driver's, which no frame may have. */
+  replacedNames = 0;
   #cells = 0;
   #names = new Uint8Array(0);
   readonly #file: SegmentFile;
@@ -93,6 +101,13 @@ export class SegmentTables {
     return this.#decoder.decode(bytes.subarray(offset + 4, offset + 4 + length));
   }
 
+  /** Names come from the driver: none of them is a reason to refuse the segment. */
+  #frame(offset: number): string {
+    const frame = this.text(offset).replace(CONTROL, "\ufffd") || UNNAMED;
+    if (frame === UNNAMED || REPLACED.test(frame)) this.replacedNames++;
+    return frame;
+  }
+
   #growNames(bytes: number): void {
     const before = this.#names.length;
     if (bytes < before) refuseSegment("its tables shrink");
@@ -120,7 +135,7 @@ export class SegmentTables {
     const { type, cells } = this.series[series] ?? refuseSegment("a cell has no series");
     const cell = { at: this.#cells, frame: "", bin: 0 };
     if (type === "profile") {
-      cell.frame = this.text(name) || refuseSegment("a frame has no name");
+      cell.frame = this.#frame(name);
     } else if (type === "histogram") {
       cell.bin = name;
       if (name < EXTREMES && !isBinIndex(name)) refuseSegment(`a histogram has the bin ${name}`);

@@ -194,7 +194,9 @@ struct name_memory {
 static struct name_memory *free_names;
 static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* NULL: a kernel without a name. */
 static char *name_new(const char *symbol) {
+    if (symbol == NULL) return NULL;
     size_t length = strlen(symbol) + 1;
     pthread_mutex_lock(&name_lock);
     char *text = NULL;
@@ -212,6 +214,7 @@ static char *name_new(const char *symbol) {
 }
 
 static void name_free(char *text) {
+    if (text == NULL) return;
     struct name_memory *memory = malloc(sizeof *memory);
     pthread_mutex_lock(&name_lock);
     *memory = (struct name_memory){text, strlen(text) + 1, free_names};

@@ -152,6 +152,7 @@ const COMPARED: Record<string, boolean> = {
   cuda_dropped_records_total: true,
   cuda_invalid_records_total: true,
   cuda_unidentified_graphs_total: true,
+  profiler_replaced_names_total: true,
   toy_kernels_nanoseconds: false,
   toy_kernel_duration_nanoseconds: false,
   toy_memcpy_nanoseconds: false,

@@ -83,6 +83,56 @@ static int long_symbols(void) {
     return 0;
 }
 
+/* Names that no frame may have, booked under those that replace them. */
+static int odd_names(void) {
+    static const struct {
+        const char *name, *frame;
+    } odd[] = {
+        {NULL, "(unnamed)"},
+        {"", "(unnamed)"},
+        {"_Z1k\x01\n\x7fv", "_Z1k\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdv"},
+        {"_Z1k\xffv", "_Z1k\xef\xbf\xbdv"},
+        {"_Z1k\xfev", "_Z1k\xef\xbf\xbdv"},
+        {"_Z1\xc3\xa9v", "_Z1\xc3\xa9v"},
+    };
+    start();
+    on_device(0);
+    void *module;
+    cuda.cuModuleLoadData(&module, "");
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        void *function;
+        cuda.cuModuleGetFunction(&function, module, odd[i].name);
+        launch_at(odd[i].frame, function, 0, next_span(0, 1000 + i));
+    }
+    /* NULL and the empty name are one. */
+    expect_process("profiler_replaced_names_total", 4);
+    close_books();
+    wait_for_gate();
+    return 0;
+}
+
+/* Records with impossible numbers. Their ends are in the past: the double keeps others until the exit. */
+static int greatest(void) {
+    start();
+    on_device(0);
+    launch(0, 0, 1000);
+    for (int i = 0; i < 2; i++) {
+        cuda.fake_next(1, UINT64_C(1) << 60);
+        cuda.cuLaunchKernel(symbol_function(1), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+        cuda.fake_next(1, UINT64_C(1) << 60);
+        cuda.fake_wait(UINT32_MAX, NULL);
+        struct span span = next_span(0, 1000);
+        cuda.fake_next(span.start, span.end);
+        cuda.fake_copy(UINT8_MAX, UINT64_MAX, NULL);
+        cuda.fake_settle();
+    }
+    expect_process("cuda_invalid_records_total", 6);
+    launch(0, 0, 1000);
+    close_books();
+    wait_for_gate();
+    return 0;
+}
+
 /* Modules are unloaded, and other symbols get the memory of their names. */
 static int reused_names(void) {
     start();
@@ -262,6 +312,8 @@ const struct scenario work_scenarios[] = {
     {"idle", idle},
     {"many_symbols", many_symbols},
     {"long_symbols", long_symbols},
+    {"odd_names", odd_names},
+    {"greatest", greatest},
     {"reused_names", reused_names},
     {"invalid", invalid},
     {"lost", lost},
