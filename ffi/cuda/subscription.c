@@ -26,7 +26,7 @@ static _Atomic uint64_t launches;
 static _Atomic uint64_t ring_at; /* launches */
 
 static const int KINDS[] = {
-    CUPTI_KIND_CONTEXT, CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,
+    CUPTI_KIND_CONTEXT, CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,      CUPTI_KIND_MEMCPY2,
     CUPTI_KIND_MEMSET,  CUPTI_KIND_SYNCHRONIZATION,   CUPTI_KIND_GRAPH_TRACE, /* last: not in node mode */
 };
 static const uint32_t LAUNCHES[] = {
