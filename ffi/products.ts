@@ -63,6 +63,7 @@ export const PRODUCTS: Record<string, Product> = {
       "cuda/injection.c",
       "cuda/library.c",
       "cuda/other_client.c",
+      "cuda/reasons.c",
       "cuda/records.c",
       "cuda/source.c",
       "cuda/subscription.c",

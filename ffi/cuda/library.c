@@ -68,14 +68,14 @@ static int add_object(struct dl_phdr_info *object, size_t size, void *data) {
     return 0;
 }
 
-static int driver_major(void) {
+int driver_version(void) {
     void *driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_NOW);
     if (!driver) return 0;
     int (*get)(int *) = (int (*)(int *))dlsym(driver, "cuDriverGetVersion");
     int version = 0;
     bool known = get && get(&version) == 0;
     dlclose(driver);
-    return known ? version / 1000 : 0;
+    return known ? version : 0;
 }
 
 /* A libcupti newer than the driver refuses to work, an older one works. */
@@ -143,7 +143,7 @@ static void *find(char *looked_for, size_t size) {
     static struct loaded loaded;
     char names[8][32];
     dl_iterate_phdr(add_object, &loaded);
-    int driver = driver_major();
+    int driver = driver_version() / 1000;
     int count = all_names(loaded.major ? loaded.major : driver, driver, names);
     size_t used = 0;
     looked_for[0] = '\0';

@@ -12,4 +12,7 @@
 /* Fills `cupti`, or writes into `reason` why it cannot. */
 bool cupti_library_open(struct cupti *cupti, char *reason, size_t size);
 
+/* Version of CUDA that the loaded driver supports, such as 12040; 0: no driver is loaded. */
+int driver_version(void);
+
 #endif

@@ -11,6 +11,7 @@
 #include "buffers.h"
 #include "graphs.h"
 #include "library.h"
+#include "reasons.h"
 
 #define NEVER UINT64_MAX
 #define OUR_NAME "service"
@@ -106,13 +107,6 @@ bool subscription_is_stopped(void) { return atomic_load(&is_stopped); }
 
 /* ---- Start ---- */
 
-static void explain(char *reason, size_t size, const char *function, int kind, CUptiResult result) {
-    int used = snprintf(reason, size, "%s", function);
-    if (kind != 0) used += snprintf(reason + used, size - (size_t)used, "(%d)", kind);
-    snprintf(reason + used, size - (size_t)used, " failed: CUPTI error %d%s", result,
-             result == CUPTI_ERROR_NOT_INITIALIZED ? ": this libcupti is newer than the driver" : "");
-}
-
 /* Gets the name of the tool that holds CUPTI, which a second subscription returns. */
 static void name_holder(char *reason, size_t size) {
     static char holder[16 << 10]; /* in case the given size is ignored */
@@ -129,7 +123,7 @@ static void name_holder(char *reason, size_t size) {
 static bool subscribe(char *reason, size_t size) {
     CUptiResult result = cupti.Subscribe(&subscriber, on_callback, NULL);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) name_holder(reason, size);
-    else if (result != CUPTI_SUCCESS) explain(reason, size, "cuptiSubscribe", 0, result);
+    else if (result != CUPTI_SUCCESS) reasons_explain(reason, size, "cuptiSubscribe", result);
     return result == CUPTI_SUCCESS;
 }
 
@@ -149,7 +143,9 @@ static bool enable_kinds(char *reason, size_t size) {
     for (size_t i = 0; i < count; i++) {
         CUptiResult result = cupti.ActivityEnable(KINDS[i]);
         if (result == CUPTI_SUCCESS) continue;
-        explain(reason, size, "cuptiActivityEnable", KINDS[i], result);
+        char call[64];
+        snprintf(call, sizeof call, "cuptiActivityEnable(%d)", KINDS[i]);
+        reasons_explain(reason, size, call, result);
         while (i-- > 0) cupti.ActivityDisable(KINDS[i]);
         return false;
     }
@@ -168,7 +164,7 @@ static bool enable(char *reason, size_t size) {
     set_attributes();
     CUptiResult result = cupti.ActivityRegisterCallbacks(buffers_request, buffers_complete);
     if (result == CUPTI_SUCCESS) return enable_kinds(reason, size);
-    explain(reason, size, "cuptiActivityRegisterCallbacks", 0, result);
+    reasons_explain(reason, size, "cuptiActivityRegisterCallbacks", result);
     return false;
 }
 

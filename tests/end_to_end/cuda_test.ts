@@ -479,11 +479,36 @@ test("with another tool subscribed the workload runs, and the payload names it",
   await refused({ env: { FAKE_SUBSCRIBE: "39" }, toolkit: "12.4" }, /tool|subscri/i);
 });
 
-for (const error of ["15", "999"]) {
+for (
+  const [error, meaning] of [
+    ["15", /cannot connect to the driver.* error 15\)$/],
+    ["23", /another profiler is active.* error 23\)$/],
+    ["35", /may not profile.*NVreg_.* error 35\)$/],
+    ["77", /refused a call \(cuptiActivityEnable\(9\): CUPTI error 77\)$/],
+    ["999", /check that nvidia-smi works.* error 999\)$/],
+  ] as const
+) {
   test(`with CUPTI's error ${error} the workload runs, and the payload says so`, async () => {
-    await refused({ env: { FAKE_ENABLE: error } }, new RegExp(error));
+    await refused({ env: { FAKE_ENABLE: error } }, meaning);
   });
 }
+
+test("a libcupti newer than the driver is named with both versions", async () => {
+  await using folder = await temporaryDirectory();
+  const runtime = `${folder.path}/libcudart.so.13`;
+  await Deno.copyFile(await otherTool(), runtime);
+  for (const error of ["15", "999"]) {
+    await refused({
+      env: { FAKE_ENABLE: error, FAKE_DRIVER: "12040", WORKLOAD_LOADS: runtime },
+    }, /CUDA 13\.0 is newer than the driver, which supports CUDA 12\.4: update/);
+  }
+});
+
+test("without a driver the payload says so", async () => {
+  const { status, payload } = await runScenario("no_driver");
+  assert.equal(status.code, 0);
+  assert.match(captureStates(payload).join(), /^0 this process has no CUDA driver: libcuda/);
+});
 
 test("a MIG instance has its own uuid", async () => {
   const { payload } = await runScenario("plain", { env: { FAKE_MIG: "1" } });

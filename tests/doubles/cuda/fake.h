@@ -7,6 +7,7 @@
  *   FAKE_GRAPH_ID     "template": records name the graph that was instantiated, not the executable one
  *   FAKE_SUBSCRIBE    result of every subscription, such as 39
  *   FAKE_ENABLE       result of enabling any activity, such as 15 or 999
+ *   FAKE_DRIVER       version of CUDA that the driver supports, such as 12040
  *   FAKE_TEARDOWN     "first": the driver is torn down before the tools' handlers of exit() run */
 #ifndef FAKE_H
 #define FAKE_H

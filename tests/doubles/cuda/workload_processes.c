@@ -1,4 +1,5 @@
 /* Scenarios with starts, forks and ends of processes. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -245,7 +246,17 @@ static int timed_exit(void) {
     return 0;
 }
 
+/* The library is loaded where there is no driver. */
+static int no_driver(void) {
+    void *library = dlopen(getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+    int (*initialize)(void) = library == NULL ? NULL : (int (*)(void))dlsym(library, "InitializeInjection");
+    if (initialize == NULL) return 77;
+    initialize();
+    return 0;
+}
+
 const struct scenario process_scenarios[] = {
+    {"no_driver", no_driver},
     {"fork_and_exit", fork_and_exit},
     {"fork_before_init", fork_before_init},
     {"fork_and_exec", fork_and_exec},
