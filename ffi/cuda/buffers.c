@@ -23,7 +23,7 @@ static _Atomic uint32_t eras[BUFFER_COUNT + 1];
 static size_t valid_bytes[BUFFER_COUNT + 1];
 static uint32_t taken_head; /* the collector's: returned buffers, oldest first */
 static _Atomic uint32_t era;
-static _Atomic uint64_t activity, dropped;
+static _Atomic uint64_t activity, lost_bytes;
 static _Atomic uint32_t lent;
 static _Atomic bool closed, ended;
 
@@ -110,7 +110,7 @@ void buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t si
         give_back(index, valid);
     } else if (buffer == shared()) {
         atomic_fetch_add_explicit(&activity, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&dropped, valid / BUFFER_RECORD, memory_order_relaxed);
+        atomic_fetch_add_explicit(&lost_bytes, valid, memory_order_relaxed);
     }
     errno = error;
     overhead_add_since(start_ns);
@@ -161,7 +161,7 @@ uint32_t buffers_lent(void) { return atomic_load(&lent); }
 
 uint64_t buffers_activity(void) { return atomic_load_explicit(&activity, memory_order_relaxed); }
 
-uint64_t buffers_dropped(void) { return atomic_load_explicit(&dropped, memory_order_relaxed); }
+uint64_t buffers_lost_bytes(void) { return atomic_load_explicit(&lost_bytes, memory_order_relaxed); }
 
 void buffers_close(void) { atomic_store(&closed, true); }
 

@@ -12,8 +12,6 @@
 
 #define BUFFER_COUNT 30u
 #define BUFFER_SIZE (512u << 10)
-/* Size of a kernel's record of CUPTI 12, to estimate how many were lost; later ones are a bit longer. */
-#define BUFFER_RECORD 208u
 
 struct buffer {
     uint8_t *data;
@@ -47,8 +45,8 @@ uint32_t buffers_lent(void);
 /* Count of requests and returns. */
 uint64_t buffers_activity(void);
 
-/* Estimate of the records in the shared buffer: its bytes over BUFFER_RECORD. */
-uint64_t buffers_dropped(void);
+/* Bytes of the records in the shared buffer so far. */
+uint64_t buffers_lost_bytes(void);
 
 /* From now on CUPTI gets the shared buffer only. */
 void buffers_close(void);

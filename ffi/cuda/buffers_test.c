@@ -52,8 +52,8 @@ static void exhaust(void) {
     CHECK(buffers_lent() == BUFFER_COUNT);
     buffers_request(&data, &size, &records);
     atomic_store(&shared, data);
-    buffers_complete(NULL, 0, data, size, 100 * BUFFER_RECORD);
-    CHECK(buffers_dropped() == 100);
+    buffers_complete(NULL, 0, data, size, 1000);
+    CHECK(buffers_lost_bytes() == 1000);
     buffers_complete(NULL, 0, foreign, sizeof foreign, sizeof foreign);
     buffers_complete(NULL, 0, lent[0] + 1, size, 8);
     buffers_complete(NULL, 0, NULL, 0, 0);

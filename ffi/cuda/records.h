@@ -14,4 +14,8 @@ void records_open(const struct accounts *accounts, bool node_mode);
 /* Adds the records of a buffer. */
 void records_read(struct accounts *accounts, const struct cupti *cupti, struct buffer buffer);
 
+/* Estimate of the number of records in so many bytes, by the mean size of those read so far: sizes differ by
+ * kind and by version. */
+uint64_t records_in(uint64_t bytes);
+
 #endif

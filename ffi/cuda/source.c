@@ -40,12 +40,20 @@ static bool read(struct accounts *accounts) {
     return true;
 }
 
+/* Counts the bytes since the last time: an estimate is not corrected later, as the number must not fall. */
+static void count_lost(uint64_t bytes) {
+    static uint64_t counted;
+    lost += records_in(bytes - counted);
+    counted = bytes;
+}
+
 static uint64_t dropped(void) {
     struct buffer buffer;
-    if (!subscription_is_stopped()) return lost + buffers_dropped();
-    while (buffers_take(&buffer)) lost += buffer.valid / BUFFER_RECORD;
+    count_lost(buffers_lost_bytes());
+    if (!subscription_is_stopped()) return lost;
+    while (buffers_take(&buffer)) lost += records_in(buffer.valid);
     /* The kept waits will never have a device. */
-    return lost + buffers_dropped() + waits_kept();
+    return lost + waits_kept();
 }
 
 /* ---- Names, by CUPTI's numbers ---- */

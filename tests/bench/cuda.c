@@ -95,7 +95,7 @@ static long resident_kib(void) {
 }
 
 static void publish(struct accounts_publication publication) {
-    accounts_show(&accounts, buffers_dropped(), publication);
+    accounts_show(&accounts, buffers_lost_bytes(), publication);
     segment_publish(0);
 }
 

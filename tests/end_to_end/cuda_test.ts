@@ -134,7 +134,7 @@ test("records that CUPTI lost are counted", async () => {
 });
 
 test("records that arrive faster than they are read are counted as dropped", async () => {
-  await Promise.all((["11.8", "13.0"] as const).map(flood));
+  for (const toolkit of ["11.8", "13.0", "13.5"] as const) await flood(toolkit);
 });
 
 async function flood(toolkit: Toolkit) {
@@ -143,12 +143,14 @@ async function flood(toolkit: Toolkit) {
   const cells = harness.published(payload, own!.pid);
   const dropped = Number(cells.get("cuda_dropped_records_total  ")!.split(" ")[0]);
   let seen = 0;
-  for (const value of frames(payload, own!.pid, "cuda_kernels_nanoseconds").values()) {
-    seen += Number(value.split(" ")[1]);
+  for (const metric of ["cuda_kernels_nanoseconds", "cuda_memcpy_nanoseconds"]) {
+    for (const value of frames(payload, own!.pid, metric).values()) {
+      seen += Number(value.split(" ")[1]);
+    }
   }
   assert(dropped > 10_000, `${dropped} are dropped`);
   const difference = Math.abs(dropped + seen - 150_001);
-  assert(difference < 7500, `${seen} seen and ${dropped} dropped of 150,001`);
+  assert(difference < dropped / 50, `${seen} seen and ${dropped} dropped of 150,001`);
 }
 
 test("under all loads at once the library takes at most 24 MiB of a process", async () => {

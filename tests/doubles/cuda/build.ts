@@ -17,6 +17,7 @@ export const TOOLKITS = {
   "12.4": "libcupti.so.12",
   "12.8": "libcupti.so.12",
   "13.0": "libcupti.so.13",
+  "13.5": "libcupti.so.13",
 } as const;
 export type Toolkit = keyof typeof TOOLKITS;
 

@@ -1,10 +1,12 @@
-/* Internals of the fake CUPTI. FAKE_CUPTI is the version of the toolkit: 1108, 1201, 1204, 1208 or 1300. */
+/* Internals of the fake CUPTI. FAKE_CUPTI is the version of the toolkit: 1108, 1201, 1204, 1208, 1300 or 1305. */
 #ifndef FAKE_CUPTI_H
 #define FAKE_CUPTI_H
 
 #include "fake.h"
 
-#if FAKE_CUPTI >= 1300
+#if FAKE_CUPTI >= 1305
+#define FAKE_CUPTI_VERSION 130500
+#elif FAKE_CUPTI >= 1300
 #define FAKE_CUPTI_VERSION 130000
 #elif FAKE_CUPTI >= 1208
 #define FAKE_CUPTI_VERSION 26

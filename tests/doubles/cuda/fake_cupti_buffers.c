@@ -183,7 +183,7 @@ static void enqueue(struct buffer **at, bool forced, uint64_t now) {
 static void enqueue_complete(bool full_only, bool forced) {
     uint64_t now = fake_now();
     for (struct buffer **at = &open_buffers; *at != NULL;) {
-        bool full = !has_room(*at, 216);
+        bool full = !has_room(*at, record_size(KIND_KERNEL));
         if ((forced || (*at)->busy_until <= now) && (full || !full_only)) enqueue(at, forced, now);
         else at = &(*at)->next;
     }
@@ -225,7 +225,7 @@ void buffers_record(const struct fake_operation *operation) {
         buffer->used += size;
         buffer->records++;
         if (operation->end > buffer->busy_until) buffer->busy_until = operation->end;
-        if (!has_room(buffer, 216)) enqueue_complete(true, false);
+        if (!has_room(buffer, record_size(KIND_KERNEL))) enqueue_complete(true, false);
     }
     pthread_mutex_unlock(&lock);
 }

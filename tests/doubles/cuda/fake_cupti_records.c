@@ -5,13 +5,13 @@
 
 size_t record_size(uint32_t kind) {
     switch (kind) {
-    case KIND_KERNEL: return AT_LEAST(1300, 216, AT_LEAST(1200, 208, 200));
-    case KIND_MEMCPY: return AT_LEAST(1208, 96, 88);
+    case KIND_KERNEL: return AT_LEAST(1305, 248, AT_LEAST(1300, 216, AT_LEAST(1200, 208, 200)));
+    case KIND_MEMCPY: return AT_LEAST(1305, 112, AT_LEAST(1208, 96, 88));
     case KIND_PEER_COPY: return 96;
-    case KIND_MEMSET: return 88;
+    case KIND_MEMSET: return AT_LEAST(1305, 104, 88);
     case KIND_GRAPH_TRACE: return AT_LEAST(1203, 56, 48);
     case KIND_SYNC: return AT_LEAST(1208, 56, 40);
-    case KIND_CONTEXT: return AT_LEAST(1208, 32, AT_LEAST(1204, 24, 16));
+    case KIND_CONTEXT: return AT_LEAST(1305, 40, AT_LEAST(1208, 32, AT_LEAST(1204, 24, 16)));
     default: return 0;
     }
 }

@@ -194,7 +194,10 @@ static int flood(void) {
     start();
     on_device(0);
     cuda.fake_gate(true);
-    for (int i = 0; i < 150000; i++) launch(i % 500, 0, 1000);
+    for (int i = 0; i < 100000; i++) {
+        launch(i % 500, 0, 1000);
+        if (i % 2 == 0) copy(1, 1000, 0, 1000);
+    }
     cuda.fake_gate(false);
     launch(0, 0, 1000);
     close_books();
