@@ -15,9 +15,10 @@ const SEGMENT = ["segment/segment.c", "segment/file.c", "segment/tables.c"];
 
 /** Test programs in C beside their files, and the sources that each is linked with. */
 const PROGRAMS: Record<string, string[]> = {
-  "activity/busy": ["activity/busy.c"],
+  "activity/busy": ["activity/busy.c", ...SEGMENT],
   "activity/durations": ["activity/durations.c", ...SEGMENT],
   "activity/states": ["activity/states.c", ...SEGMENT],
+  "activity/symbols": ["activity/symbols.c", ...SEGMENT],
   "cuda/buffers": ["cuda/buffers.c", "activity/overhead.c", ...SEGMENT],
 };
 

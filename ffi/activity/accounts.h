@@ -58,7 +58,8 @@ struct account *accounts_add_device(struct accounts *accounts, uint32_t ordinal,
 
 /* Whether a record's times are valid. If not it must not be added, but counted as `invalid`. */
 static inline bool account_can_have(uint64_t start, uint64_t end) {
-    return __builtin_expect(start != 0 && end >= start && end - start < ACCOUNTS_LIMIT, true);
+    /* An end before its start is beyond the limit, too. */
+    return __builtin_expect((int64_t)start > 0 && end - start < ACCOUNTS_LIMIT, true);
 }
 
 /* Adds a kernel with this symbol, which may be NULL. */

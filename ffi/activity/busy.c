@@ -103,7 +103,7 @@ static void clip(struct busy *busy) {
         struct busy_interval interval = busy->batch[i];
         uint64_t known = interval.end < busy->horizon ? interval.end : busy->horizon;
         if (interval.start < known) {
-            busy->late = segment_sum(busy->late, known - interval.start);
+            segment_add_to(&busy->late, known - interval.start);
             interval.start = known;
         }
         if (interval.start < interval.end) busy->batch[kept++] = interval;

@@ -37,7 +37,7 @@ static inline uint32_t durations_bin(uint64_t ns) {
 
 static inline void durations_add(struct durations *durations, uint64_t ns) {
     durations->counts[durations_bin(ns)]++;
-    durations->sum = segment_sum(durations->sum, ns);
+    segment_add_to(&durations->sum, ns);
     if (ns < durations->fresh.least) durations->fresh.least = ns;
     if (ns > durations->fresh.greatest) durations->fresh.greatest = ns;
 }

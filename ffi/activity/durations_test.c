@@ -16,7 +16,7 @@ static void count_in_bins(void) {
     for (uint32_t i = 0; i < 100000; i++) {
         uint64_t ns = (((uint64_t)random_below(&state, 1u << 31) << 33) + i) >> (3 + random_below(&state, 61));
         durations_add(&durations, ns);
-        sum = segment_sum(sum, ns);
+        segment_add_to(&sum, ns);
         double value = (double)ns;
         uint64_t bits;
         memcpy(&bits, &value, sizeof bits);

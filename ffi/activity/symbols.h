@@ -1,15 +1,16 @@
 /* Symbols of kernels and their cells, by the address of the name: the text is hashed and looked up in the
- * segment once, not with every record.
+ * segment, which keeps it for all devices, once and not with every record.
  *
- * The driver may reuse the address for another name once a module is unloaded. So the text that was
- * remembered is compared with the text at the address once for every buffer. */
+ * The driver may reuse the address for another name once a module is unloaded. So the text in the segment is
+ * compared with the text at the address once for every buffer: the beginnings of all, and as many to their
+ * ends as cost little. Several times a second all are compared to their ends. */
 #ifndef SERVICE_SYMBOLS_H
 #define SERVICE_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SYMBOLS_BITS 14u
+#define SYMBOLS_BITS 16u
 /* Twice the number of series, so that marks are unique, also that of SEGMENT_NONE. */
 #define SYMBOLS_SERIES 2048u
 

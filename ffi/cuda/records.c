@@ -49,23 +49,27 @@ static void learn_context(struct account *account, uint32_t context, uint32_t or
 _Static_assert(KERNEL_CONTEXT == KERNEL_DEVICE + 4, "both are read at once");
 _Static_assert(MEMCPY_CONTEXT == MEMCPY_DEVICE + 4 && MEMSET_CONTEXT == MEMSET_DEVICE + 4, "as for kernels");
 
-static struct {
+static struct known {
     uint64_t origin;
     struct account *account;
-} latest;
+} latest = {UINT64_MAX, NULL}, knowns[ACCOUNTS_DEVICES];
 
 static __attribute__((noinline)) struct account *account_from(uint64_t origin) {
-    struct account *account = account_of((uint32_t)origin);
-    if (!account) return NULL;
-    learn_context(account, (uint32_t)(origin >> 32), (uint32_t)origin);
-    latest.origin = origin;
-    return latest.account = account;
+    struct known *known = &knowns[(uint32_t)origin % ACCOUNTS_DEVICES];
+    if (!known->account || known->origin != origin) {
+        struct account *account = account_of((uint32_t)origin);
+        if (!account) return NULL;
+        learn_context(account, (uint32_t)(origin >> 32), (uint32_t)origin);
+        *known = (struct known){origin, account};
+    }
+    latest = *known;
+    return latest.account;
 }
 
 /* Most records have the origin of the one before. */
 static inline struct account *account_at(const void *record, size_t offset) {
     uint64_t origin = record_u64(record, offset);
-    if (__builtin_expect(origin == latest.origin && latest.account, true)) return latest.account;
+    if (__builtin_expect(origin == latest.origin, true)) return latest.account;
     return account_from(origin);
 }
 

@@ -94,6 +94,8 @@ void segment_forget(void) {
 
 /* ---- Values ---- */
 
+void segment_limit(uint64_t *sum) { *sum = UINT64_MAX; }
+
 static void write_values(struct segment_value *bank, const uint32_t *cells, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) bank[cells[i]] = segment_values[cells[i]];
 }

@@ -39,6 +39,8 @@
 #define SEGMENT_SERIES_CELLS 4096u
 /* Longer texts are cut, and end in "…" and a hash of the full text in 16 digits. */
 #define SEGMENT_NAME_LENGTH 4096u
+/* Names of at most so many bytes are whole. */
+#define SEGMENT_WHOLE_LENGTH (SEGMENT_NAME_LENGTH - 19u)
 
 enum { SEGMENT_GAUGE = 0, SEGMENT_COUNTER = 1, SEGMENT_HISTOGRAM = 2, SEGMENT_PROFILE = 3 };
 
@@ -115,6 +117,9 @@ void segment_forget(void);
 /* Adds a text. Returns its offset, or 0 if there is no room. */
 uint32_t segment_name(const char *text, size_t length);
 
+/* The bytes of a name, which may be cut. They never change. */
+const char *segment_text(uint32_t name, size_t *length);
+
 /* Adds a series; `tags` are pairs of texts, ended by NULL. Returns SEGMENT_NONE if there is no room. */
 uint32_t segment_series(const char *metric, uint32_t type, const char *const tags[]);
 
@@ -134,15 +139,17 @@ static inline void segment_touch(uint32_t cell) {
     segment_changed[segment_changed_count++] = cell;
 }
 
-/* The sum; the greatest value if it passes 64 bits: a reader refuses a value that falls. */
-static inline uint64_t segment_sum(uint64_t a, uint64_t b) {
-    uint64_t sum;
-    return __builtin_expect(__builtin_add_overflow(a, b, &sum), false) ? UINT64_MAX : sum;
+/* Sets a sum to the greatest value; a function, so that the usual case has a branch only. */
+__attribute__((cold)) void segment_limit(uint64_t *sum);
+
+/* Adds to a sum, which stays the greatest value if it passes 64 bits: a reader refuses one that falls. */
+static inline void segment_add_to(uint64_t *sum, uint64_t more) {
+    if (__builtin_add_overflow(*sum, more, sum)) segment_limit(sum);
 }
 
 /* Adds to a cell that segment_touch() has marked; SEGMENT_CELLS is none. */
 static inline void segment_add_touched(uint32_t cell, uint64_t a, uint64_t b) {
-    segment_values[cell].a = segment_sum(segment_values[cell].a, a);
+    segment_add_to(&segment_values[cell].a, a);
     segment_values[cell].b += b;
 }
 

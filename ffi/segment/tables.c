@@ -11,7 +11,7 @@
 #define OTHER "(other)"
 #define HASH_DIGITS 16
 #define ELLIPSIS "\u2026"
-#define CUT_LENGTH (SEGMENT_NAME_LENGTH - HASH_DIGITS - (sizeof ELLIPSIS - 1))
+_Static_assert(SEGMENT_WHOLE_LENGTH == SEGMENT_NAME_LENGTH - HASH_DIGITS - (sizeof ELLIPSIS - 1), "its end");
 
 _Static_assert(SEGMENT_CELLS <= CELL_SLOTS / 4 * 3, "cells are found by their hash");
 
@@ -58,9 +58,9 @@ static uint32_t append_name(const char *text, size_t length) {
 
 /* Cuts a text before a character, and appends the hash of the full text. */
 static size_t cut(const char *text, size_t length, char *out) {
-    size_t kept = CUT_LENGTH;
+    size_t kept = SEGMENT_WHOLE_LENGTH;
     while (kept > 0 && (text[kept] & 0xc0) == 0x80) kept--;
-    if (kept == 0) kept = CUT_LENGTH;
+    if (kept == 0) kept = SEGMENT_WHOLE_LENGTH;
     memcpy(out, text, kept);
     return kept + (size_t)sprintf(out + kept, ELLIPSIS "%016llx", (unsigned long long)hash(text, length));
 }
@@ -76,6 +76,14 @@ uint32_t segment_name(const char *text, size_t length) {
     for (; name_slots[slot] != 0; slot = (slot + 1) % NAME_SLOTS)
         if (is_name(name_slots[slot], text, length)) return name_slots[slot];
     return name_slots[slot] = append_name(text, length);
+}
+
+const char *segment_text(uint32_t name, size_t *length) {
+    const char *text = segment_at(NAMES_AT + name);
+    uint32_t size;
+    memcpy(&size, text, sizeof size);
+    *length = size;
+    return text + sizeof size;
 }
 
 static uint32_t tags_name(const char *const tags[]) {

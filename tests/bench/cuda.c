@@ -1,6 +1,7 @@
 /* Cost of a kernel record in the collector, with generated records. Prints the processor time of the
  * thread that does the work: it is valid also with more threads than cores.
- * Arguments: directory of the segment, symbols, threads that fill buffers, millions of records. */
+ * Arguments: directory of the segment, symbols, threads that fill buffers, millions of records, devices,
+ * length of the longest symbol. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,14 +19,12 @@
 
 #define RECORD 216u /* of CUPTI 13.0 */
 #define IN_BUFFER (BUFFER_SIZE / RECORD)
-#define NAME_FORMAT                                                                                       \
-    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_" \
-    "%05u"
+#define NAME "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_"
 
 static const struct activity_source source = {.prefix = "cuda"};
 static struct accounts accounts;
-static char (*names)[128];
-static uint32_t symbol_count;
+static char **names;
+static uint32_t symbol_count, device_count;
 static uint64_t buffers_each;
 static _Atomic uint64_t clock_ns = 1700000000000000000u;
 static _Atomic int in_use; /* buffers in use, limited so that none goes to the shared buffer */
@@ -49,8 +48,22 @@ static void fill(uint8_t *data, uint32_t *random) {
         record[RECORD_KIND] = CUPTI_KIND_CONCURRENT_KERNEL;
         set64(record, KERNEL_START, at);
         set64(record, KERNEL_END, at + 500 + (*random >> 22));
-        record[KERNEL_CONTEXT] = 1;
+        record[KERNEL_DEVICE] = (uint8_t)((*random >> 4) % device_count);
+        record[KERNEL_CONTEXT] = record[KERNEL_DEVICE] + 1;
         set64(record, KERNEL_NAME, (uint64_t)(uintptr_t)names[(*random >> 8) % symbol_count]);
+    }
+}
+
+/* Symbols that repeat one text until they are long enough: 300 bytes and more if the longest is longer. */
+static void make_names(size_t longest) {
+    size_t shortest = sizeof NAME + 4 < 300 && longest > 300 ? 300 : sizeof NAME + 4;
+    names = malloc(symbol_count * sizeof *names);
+    for (uint32_t i = 0; i < symbol_count; i++) {
+        size_t length = shortest;
+        if (longest > shortest) length += (size_t)i * 7919 % (longest - shortest);
+        char *name = names[i] = malloc(length + 1);
+        for (size_t at = 0; at < length; at++) name[at] = NAME[at % (sizeof NAME - 1)];
+        snprintf(name + length - 5, 6, "%05u", i);
     }
 }
 
@@ -100,12 +113,12 @@ static void publish(struct accounts_publication publication) {
 }
 
 int main(int count, char **words) {
-    if (count != 5 || segment_open(words[1]) != 0 || !buffers_open()) return 1;
+    if (count != 7 || segment_open(words[1]) != 0 || !buffers_open()) return 1;
     symbol_count = (uint32_t)atoi(words[2]);
     uint32_t threads = (uint32_t)atoi(words[3]);
     uint64_t buffers = (uint64_t)(atof(words[4]) * 1e6 / IN_BUFFER) / threads * threads;
-    names = malloc(symbol_count * sizeof *names);
-    for (uint32_t i = 0; i < symbol_count; i++) snprintf(names[i], sizeof names[i], NAME_FORMAT, i);
+    device_count = (uint32_t)atoi(words[5]);
+    make_names((size_t)atoi(words[6]));
     const struct cupti cupti = {.ActivityGetNextRecord = next_record};
     accounts_open(&accounts, &source);
     records_open(&accounts, false);

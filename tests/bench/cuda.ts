@@ -25,19 +25,31 @@ interface Figures {
   after_kib: number;
 }
 
-interface Load {
+/** Generated records. */
+export interface Load {
   symbols: number;
   threads: number;
   millions: number;
+  /** 1 unless given. */
+  devices?: number;
+  /** Bytes of the longest symbol, the shortest then has 300; about 100 unless given. */
+  longest?: number;
+}
+
+/** Path of the program that feeds the collector alone; `null` without a C compiler. */
+export async function buildCollector(directory: string): Promise<string | null> {
+  const compiler = compilerFor(Deno.build.arch);
+  if (Deno.build.os !== "linux" || !compiler) return null;
+  const program = `${directory}/cuda`;
+  const files = [...PARTS.map((path) => FFI + path), `${HERE}cuda.c`];
+  await output(compiler, [...FLAGS, ...files, "-o", program, "-ldl", "-pthread"]);
+  return program;
 }
 
 /** Figures of the collector alone; none without a C compiler. */
 export async function benchCuda(directory: string): Promise<Row[]> {
-  const compiler = compilerFor(Deno.build.arch);
-  if (Deno.build.os !== "linux" || !compiler) return [];
-  const program = `${directory}/cuda`;
-  const files = [...PARTS.map((path) => FFI + path), `${HERE}cuda.c`];
-  await output(compiler, [...FLAGS, ...files, "-o", program, "-ldl", "-pthread"]);
+  const program = await buildCollector(directory);
+  if (!program) return [];
   const rows: Row[] = [];
   for (const symbols of [1, 500, 4000]) {
     rows.push(...await time(program, { symbols, threads: 1, millions: 2 }));
@@ -47,6 +59,18 @@ export async function benchCuda(directory: string): Promise<Row[]> {
   }
   for (const symbols of [1, 500, 4000]) {
     rows.push(...await instructions(program, { symbols, threads: 1, millions: 1 }));
+  }
+  for (const longest of [undefined, 2000]) {
+    rows.push(
+      ...await instructions(program, { symbols: 1000, threads: 1, millions: 1, longest }),
+      ...await instructions(program, {
+        symbols: 500,
+        threads: 1,
+        millions: 1,
+        devices: 8,
+        longest,
+      }),
+    );
   }
   return [...rows, await memory(program), await exit()];
 }
@@ -80,16 +104,21 @@ async function time(program: string, load: Load): Promise<Row[]> {
 
 /** Instructions per record in our code; those of CUPTI's double are the comparison. */
 async function instructions(program: string, load: Load): Promise<Row[]> {
-  const own = await collected(program, load, ["records_read", "next_record"]);
+  const own = await ownInstructions(program, load);
   const walk = await collected(program, { ...load, millions: 0.1 }, ["next_record"]);
   if (own === null || walk === null) return [];
   return [{
-    what: `CUDA kernel record, instructions, ${countOf(load.symbols, "symbol")}`,
+    what: `CUDA kernel record, instructions, ${sizeOf(load)}`,
     figure: own,
     unit: "",
     ...load.symbols === 500 ? { target: { atMost: 100 } } : {},
     comparison: { what: "of CUPTI's double, in addition", figure: walk },
   }];
+}
+
+/** Instructions per record in our code, or `null` without valgrind. */
+export function ownInstructions(program: string, load: Load): Promise<number | null> {
+  return collected(program, load, ["records_read", "next_record"]);
 }
 
 /** Instructions per record, or `null` without valgrind; a call of `toggles` starts or stops the count. */
@@ -141,9 +170,11 @@ async function run(program: string, load: Load): Promise<Figures> {
   return JSON.parse(stdout);
 }
 
-function programArgs(program: string, { symbols, threads, millions }: Load): string[] {
+function programArgs(program: string, load: Load): string[] {
+  const { symbols, threads, millions, devices = 1, longest = 0 } = load;
   const directory = program.slice(0, program.lastIndexOf("/"));
-  return [`${directory}/segments/cuda`, ...[symbols, threads, millions].map(String)];
+  const numbers = [symbols, threads, millions, devices, longest];
+  return [`${directory}/segments/cuda`, ...numbers.map(String)];
 }
 
 async function output(program: string, args: string[]) {
@@ -152,6 +183,11 @@ async function output(program: string, args: string[]) {
   const written = { stdout: text.decode(stdout), stderr: text.decode(stderr) };
   if (!success) throw new Error(`${program} failed:\n${written.stderr}`);
   return written;
+}
+
+function sizeOf({ symbols, devices = 1, longest }: Load): string {
+  const names = longest ? ` of 300 to ${longest} bytes` : "";
+  return `${countOf(symbols, "symbol")}${names}${devices > 1 ? ` on ${devices} devices` : ""}`;
 }
 
 function countOf(count: number, noun: string): string {

@@ -44,6 +44,7 @@ const WATCHED: Watched[] = [
   { scenario: "many_symbols", loses: true },
   { scenario: "long_symbols", loses: true, notThread: true },
   { scenario: "reused_names" },
+  { scenario: "long_names" },
   { scenario: "odd_names", notThread: true },
   { scenario: "greatest", notThread: true },
   { scenario: "invalid", notThread: true },

@@ -83,6 +83,35 @@ static int long_symbols(void) {
     return 0;
 }
 
+/* 1,000 symbols of 300 to 2,000 bytes that differ at their ends, on all devices, from modules that are
+ * unloaded after half of the time: the memory of their names is reused. */
+static int long_names(void) {
+    enum { NAMED = 1000, LONGEST = 2000 };
+    static char names[NAMED][LONGEST + 1];
+    static void *functions[NAMED];
+    start();
+    for (int round = 0; round < 2; round++) {
+        void *module;
+        cuda.cuModuleLoadData(&module, "");
+        for (int i = 0; i < NAMED; i++) {
+            int length = 300 + i * 7919 % (LONGEST - 320);
+            memset(names[i], 'k', (size_t)length);
+            snprintf(names[i] + length, 20, "%d", i);
+            names[i][0] = (char)('a' + round);
+            cuda.cuModuleGetFunction(&functions[i], module, names[i]);
+        }
+        for (int i = 0; i < 20000; i++) {
+            int named = (int)random_below(NAMED);
+            on_device(i % DEVICES);
+            launch_at(names[named], functions[named], 0, next_span(0, 1000 + random_below(1000)));
+        }
+        cuda.fake_settle();
+        cuda.cuModuleUnload(module);
+    }
+    close_books();
+    return 0;
+}
+
 /* Names that no frame may have, booked under those that replace them. */
 static int odd_names(void) {
     static const struct {
@@ -315,6 +344,7 @@ const struct scenario work_scenarios[] = {
     {"idle", idle},
     {"many_symbols", many_symbols},
     {"long_symbols", long_symbols},
+    {"long_names", long_names},
     {"odd_names", odd_names},
     {"greatest", greatest},
     {"reused_names", reused_names},
