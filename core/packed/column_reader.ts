@@ -58,20 +58,9 @@ export class ColumnReader {
 
   /** The next number, which may be an integer of any size. */
   quantity(): Quantity {
-    switch (this.#nextKind()) {
-      case KIND.zero:
-        return 0;
-      case KIND.natural:
-        return this.#positive();
-      case KIND.negative:
-        return -this.#positive();
-      case KIND.double:
-        return this.#nextDouble();
-      case KIND.big:
-        return this.#big();
-      default:
-        throw this.#wrongKind();
-    }
+    if (this.#peekKind() !== KIND.big) return this.double();
+    this.#nextKind();
+    return this.#big();
   }
 
   /** The next exact sum. */
