@@ -5,6 +5,7 @@ import { MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
 import { open } from "./open_schema.ts";
 import { resource } from "./payload_schema.ts";
 import {
+  type Fields,
   flag,
   integer,
   list,
@@ -56,15 +57,20 @@ const windowShape: Shape<Window> = mapped(
   },
 );
 
+/** The fields of an instance: all of an upload that is not its window. */
+export const instanceFields: Fields<Omit<Upload, "window" | "final">> = {
+  instance_id: text({ pattern: "[0-9a-f]{12}" }),
+  profiler_version: text({ min: 1, max: 100 }),
+  start_ns: nanoseconds,
+  tags,
+  attributes: tags,
+};
+
 /** One upload; members that it does not know are ignored, at every level. */
 export const uploadShape: Shape<Upload> = open(mapped(
   object<Upload & { format?: number }>({
     format: integer(UPLOAD_FORMAT, UPLOAD_FORMAT),
-    instance_id: text({ pattern: "[0-9a-f]{12}" }),
-    profiler_version: text({ min: 1, max: 100 }),
-    start_ns: nanoseconds,
-    tags,
-    attributes: tags,
+    ...instanceFields,
     final: flag,
     window: windowShape,
   }, ["format"]),

@@ -2,9 +2,9 @@
 
 import { decode, encode } from "../json.ts";
 import { open } from "../open_schema.ts";
-import { nanoseconds, object, type Shape, text } from "../schema.ts";
+import { object, type Shape } from "../schema.ts";
 import type { Upload } from "../upload.ts";
-import { tags } from "../value_schema.ts";
+import { instanceFields } from "../upload_schema.ts";
 import { asDamaged, DamagedError } from "./error.ts";
 import { type Frame, frameOf } from "./frame.ts";
 import { IdentityTable } from "./identity_table.ts";
@@ -65,10 +65,4 @@ async function hashOf(payload: Uint8Array<ArrayBuffer>): Promise<string> {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-const instanceHead: Shape<InstanceHead> = open(object<InstanceHead>({
-  instance_id: text({ pattern: "[0-9a-f]{12}" }),
-  profiler_version: text({ min: 1, max: 100 }),
-  start_ns: nanoseconds,
-  tags,
-  attributes: tags,
-}));
+const instanceHead: Shape<InstanceHead> = open(object<InstanceHead>(instanceFields));
