@@ -1,7 +1,7 @@
 /** Gaps between windows, and the warning of them. */
 
 import type { ErrorEntry } from "./entries.ts";
-import { secondsFromNs } from "./time.ts";
+import { earlier, later, secondsFromNs } from "./time.ts";
 
 /** A span of time, `(from_ns, to_ns]`. */
 export interface Interval {
@@ -9,6 +9,11 @@ export interface Interval {
   from_ns: bigint;
   /** End, inclusive; epoch nanoseconds. */
   to_ns: bigint;
+}
+
+/** The time that is in both spans; it ends before it starts if there is none. */
+export function overlap(a: Interval, b: Interval): Interval {
+  return { from_ns: later(a.from_ns, b.from_ns), to_ns: earlier(a.to_ns, b.to_ns) };
 }
 
 /** The parts of a span that `windows`, in order, leave out. */

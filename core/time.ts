@@ -43,3 +43,13 @@ export function secondsFromNs(ns: bigint): string {
   const fraction = String(ns % SECOND_NS).padStart(9, "0").replace(/0+$/, "");
   return `${ns / SECOND_NS}${fraction && "."}${fraction}`;
 }
+
+/** The earlier of two instants. */
+export function earlier(a_ns: bigint, b_ns: bigint): bigint {
+  return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/** The later of two instants. */
+export function later(a_ns: bigint, b_ns: bigint): bigint {
+  return a_ns > b_ns ? a_ns : b_ns;
+}

@@ -1,5 +1,6 @@
 /** Downsampling: windows, and later roll-ups of a minute, are replaced by coarser roll-ups. */
 
+import { earlier } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import type { MaintainedInstance } from "./instance.ts";
 import {
@@ -30,7 +31,7 @@ export async function downsample(
 ): Promise<Progress> {
   let limit_ns = settledEnd(instance, now_ns);
   for (const tier of TIERS) {
-    const to_ns = lastSpanEnd(lesser(now_ns - tier.after_ns, limit_ns), tier.kept);
+    const to_ns = lastSpanEnd(earlier(now_ns - tier.after_ns, limit_ns), tier.kept);
     const progress = await step(db, instance, { tier, to_ns });
     if (progress !== "all") return progress;
     limit_ns = instance[tier.column];
@@ -55,7 +56,7 @@ async function step(
   const { rows: [beyond] } = await db.query(
     statement(ROW_BEYOND, { instance: id, removed, rows: STEP_ROWS }),
   );
-  const at_ns = beyond ? lesser(to_ns, spanEnd(beyond.end_ns as bigint, kept)) : to_ns;
+  const at_ns = beyond ? earlier(to_ns, spanEnd(beyond.end_ns as bigint, kept)) : to_ns;
   const args = { instance: id, removed, kept, at_ns, received_ns, seen_ns: instance[column] };
   const [advanced] = await db.write([
     statement(advance(column, kept), args),
@@ -65,10 +66,6 @@ async function step(
   if (advanced!.rowsAffected === 0) return "none";
   instance[column] = at_ns;
   return at_ns === to_ns ? "all" : "some";
-}
-
-function lesser(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 const ROW_BEYOND = `SELECT end_ns FROM windows WHERE instance = :instance AND level = :removed

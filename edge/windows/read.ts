@@ -1,7 +1,7 @@
 /** Reads: the merge of the windows of an instance in a span, for one span or many. */
 
 import { emptyWindow, type ErrorEntry, type Window } from "@service/core";
-import { damageWarningOf, gapsIn, type Interval, warningOf } from "@service/core/gaps";
+import { damageWarningOf, gapsIn, type Interval, overlap, warningOf } from "@service/core/gaps";
 import type { Block } from "@service/core/packed";
 import { secondsFromNs } from "@service/core/time";
 import {
@@ -161,10 +161,7 @@ function spanRead(
   absorbStored(window, entries, onDamage);
   const { next_ns, ...tiled } = around!.rows[0]! as unknown as Around;
   const after_ns = next_ns ?? merged.stored.at(-1)?.to_ns ?? 0n;
-  const bounds = {
-    from_ns: tiled.from_ns > instance.start_ns ? tiled.from_ns : instance.start_ns,
-    to_ns: after_ns < tiled.to_ns ? after_ns : tiled.to_ns,
-  };
+  const bounds = overlap(tiled, { from_ns: instance.start_ns, to_ns: after_ns });
   return {
     instance,
     span,

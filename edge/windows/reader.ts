@@ -14,6 +14,7 @@ import type { Block } from "@service/core/packed";
 import { refuse } from "@service/core/problem";
 import { expectStep, unknownAfter } from "@service/core/reader";
 import { metricMatcher, selectIn } from "@service/core/selection";
+import { earlier, later } from "@service/core/time";
 import type { Database } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { findInstance, findInstances, listed, type StoredInstance } from "./instance.ts";
@@ -126,8 +127,8 @@ export class StorageReader implements SignalsReader {
   #spanOf(instance: StoredInstance, { from_ns, to_ns }: Interval): SpanToRead {
     const { now_ns, retention_days } = this.#options;
     const retained_ns = retainedFrom(now_ns, retention_days);
-    const start_ns = from_ns > retained_ns ? from_ns : retained_ns;
-    const end_ns = to_ns > start_ns ? to_ns : start_ns;
+    const start_ns = later(from_ns, retained_ns);
+    const end_ns = later(to_ns, start_ns);
     return { instance, span: spanOf(instance, { start_ns, end_ns, now_ns }) };
   }
 }
@@ -139,16 +140,15 @@ export class StorageReader implements SignalsReader {
  */
 function stepsOf({ instance, span }: SpanToRead, step_ns: bigint): SpanToRead[] {
   const { payload_ns } = span;
-  const end_ns = payload_ns < instance.last_seen_ns ? payload_ns : instance.last_seen_ns;
-  let start_ns = span.start_ns > instance.start_ns ? span.start_ns : instance.start_ns;
+  const end_ns = earlier(payload_ns, instance.last_seen_ns);
+  let start_ns = later(span.start_ns, instance.start_ns);
   if ((end_ns - start_ns) / step_ns > MAX_STEPS) {
     const message = `must give at most ${MAX_STEPS} steps in the span`;
     throw refuse(400, `Cannot read steps: step ${message}`, [{ parameter: "step", message }]);
   }
   const steps: SpanToRead[] = [];
   while (start_ns < end_ns) {
-    const next_ns = (start_ns / step_ns + 1n) * step_ns;
-    const to_ns = next_ns < payload_ns ? next_ns : payload_ns;
+    const to_ns = earlier((start_ns / step_ns + 1n) * step_ns, payload_ns);
     steps.push({ instance, span: { start_ns, payload_ns: to_ns } });
     start_ns = to_ns;
   }

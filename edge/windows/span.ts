@@ -1,7 +1,7 @@
 /** The span of a read, which ends at the watermark while the instance may report. */
 
 import { refuse } from "@service/core/problem";
-import { SECOND_NS } from "@service/core/time";
+import { later, SECOND_NS } from "@service/core/time";
 import type { StoredInstance } from "./instance.ts";
 import { DAY_NS } from "./levels.ts";
 
@@ -28,7 +28,7 @@ export interface SpanQuery {
 export function spanOf(instance: StoredInstance, query: SpanQuery): Span {
   const { start_ns, now_ns } = query;
   const { watermark_ns } = instance;
-  const end_ns = query.end_ns ?? larger(wholeSecond(now_ns), watermark_ns);
+  const end_ns = query.end_ns ?? later(wholeSecond(now_ns), watermark_ns);
   if (start_ns > end_ns) {
     const message = query.end_ns === undefined
       ? "must not be in the future"
@@ -39,7 +39,7 @@ export function spanOf(instance: StoredInstance, query: SpanQuery): Span {
     }]);
   }
   const horizon_ns = isOver(instance, now_ns) || end_ns < watermark_ns ? end_ns : watermark_ns;
-  return { start_ns, payload_ns: larger(start_ns, horizon_ns) };
+  return { start_ns, payload_ns: later(start_ns, horizon_ns) };
 }
 
 /** Whether no window is expected: the chain is complete, or none arrived for a day. */
@@ -50,8 +50,4 @@ function isOver(instance: StoredInstance, now_ns: bigint): boolean {
 /** The instant, or the next one at a whole second. */
 export function wholeSecond(ns: bigint): bigint {
   return (ns + SECOND_NS - 1n) / SECOND_NS * SECOND_NS;
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

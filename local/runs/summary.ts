@@ -1,7 +1,7 @@
 /** The summary of a run file: its instance, and the time that its windows cover. */
 
 import type { Instance, Interval } from "@service/core";
-import { gapsIn, joinInterval } from "@service/core/gaps";
+import { gapsIn, joinInterval, overlap } from "@service/core/gaps";
 import type { InstanceHead, WindowHead } from "@service/core/packed";
 import { listedInstance } from "../base/instance.ts";
 
@@ -50,11 +50,8 @@ export class RunSummary {
   }
 
   /** The parts of a span that no window covers, while the run went on. */
-  gapsIn({ from_ns, to_ns }: Interval): Interval[] {
-    const span = {
-      from_ns: from_ns > this.start_ns ? from_ns : this.start_ns,
-      to_ns: to_ns < this.last_ns ? to_ns : this.last_ns,
-    };
+  gapsIn(asked: Interval): Interval[] {
+    const span = overlap(asked, { from_ns: this.start_ns, to_ns: this.last_ns });
     const within = ({ from_ns, to_ns }: Interval) => to_ns > span.from_ns && from_ns < span.to_ns;
     return gapsIn(this.#covered.filter(within), span);
   }

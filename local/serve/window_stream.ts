@@ -1,6 +1,7 @@
 /** The local `/signals/windows`: windows of the run as a stream in the packed format. */
 
 import { absorb, emptyWindow, type Interval, type Selection, type Window } from "@service/core";
+import { overlap } from "@service/core/gaps";
 import {
   type InstanceHead,
   PACKED_TYPE,
@@ -51,7 +52,7 @@ export function windowStreamRoute(options: WindowStreamOptions): Route {
       const span = spanOf(query, { ...total, now_ns: now_ns() }) ?? whole;
       const isWhole = span.from_ns <= total.from_ns && total.to_ns <= span.to_ns;
       if (step_ns !== undefined) {
-        expectFewSteps(overlapOf(span, whole), step_ns);
+        expectFewSteps(overlap(span, whole), step_ns);
         const steps = windows.steps({ ...span, step_ns }, selection);
         return { type: PACKED_TYPE, stream: streamOf(options, { readings: steps, selection }) };
       }
@@ -59,13 +60,6 @@ export function windowStreamRoute(options: WindowStreamOptions): Route {
       return { type: PACKED_TYPE, stream: streamOf(options, { readings: [reading], selection }) };
     },
   });
-}
-
-function overlapOf(a: Interval, b: Interval): Interval {
-  return {
-    from_ns: a.from_ns > b.from_ns ? a.from_ns : b.from_ns,
-    to_ns: a.to_ns < b.to_ns ? a.to_ns : b.to_ns,
-  };
 }
 
 function expectFewSteps({ from_ns, to_ns }: Interval, step_ns: bigint): void {

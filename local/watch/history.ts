@@ -7,7 +7,7 @@ import { absorb, emptyWindow, type Window } from "@service/core";
 import type { Interval } from "@service/core/gaps";
 import { type PackedWindow, readWindow, type WindowPacker } from "@service/core/packed";
 import { metricMatcher, type Selection } from "@service/core/selection";
-import { SECOND_NS } from "@service/core/time";
+import { earlier, later, SECOND_NS } from "@service/core/time";
 import { yieldToEventLoop } from "@service/core/yield";
 import { endsCut } from "./accumulator.ts";
 import type { SpanReading, SteppedSpan, WindowSource } from "../serve/windows.ts";
@@ -62,8 +62,8 @@ export class History implements WindowSource {
   /** The part of a span that is too old to be here. */
   missingIn({ from_ns, to_ns }: Interval): Interval | undefined {
     const gap = {
-      from_ns: larger(from_ns, this.#start_ns ?? from_ns),
-      to_ns: smaller(to_ns, this.#windows[0]?.from_ns ?? from_ns),
+      from_ns: later(from_ns, this.#start_ns ?? from_ns),
+      to_ns: earlier(to_ns, this.#windows[0]?.from_ns ?? from_ns),
     };
     return gap.from_ns < gap.to_ns ? gap : undefined;
   }
@@ -87,7 +87,7 @@ export class History implements WindowSource {
     const found = all.filter((one) => from_ns < one.to_ns && one.to_ns <= to_ns);
     const gap = this.missingIn({ from_ns, to_ns });
     const newest_ns = all.at(-1)?.to_ns ?? from_ns;
-    const payload_ns = found.at(-1)?.to_ns ?? larger(from_ns, smaller(to_ns, newest_ns));
+    const payload_ns = found.at(-1)?.to_ns ?? later(from_ns, earlier(to_ns, newest_ns));
     const window = emptyWindow(found[0]?.from_ns ?? from_ns);
     const wanted = metricMatcher(metrics);
     for (const [i, one] of found.entries()) {
@@ -103,9 +103,9 @@ export class History implements WindowSource {
     selection?: Selection,
   ): AsyncGenerator<SpanReading> {
     const [first] = this.#windows;
-    let from_ns = larger(span.from_ns, first?.from_ns ?? span.to_ns);
-    while (from_ns < smaller(span.to_ns, this.#windows.at(-1)?.to_ns ?? from_ns)) {
-      const to_ns = smaller((from_ns / step_ns + 1n) * step_ns, span.to_ns);
+    let from_ns = later(span.from_ns, first?.from_ns ?? span.to_ns);
+    while (from_ns < earlier(span.to_ns, this.#windows.at(-1)?.to_ns ?? from_ns)) {
+      const to_ns = earlier((from_ns / step_ns + 1n) * step_ns, span.to_ns);
       const reading = await this.read({ from_ns, to_ns }, selection);
       if (reading.window.from_ns < reading.window.to_ns) yield { ...reading, payload_ns: to_ns };
       from_ns = to_ns;
@@ -152,12 +152,4 @@ function sizeOf(all: Iterable<Pick<PackedWindow, "frame">>): number {
   let bytes = 0;
   for (const { frame } of all) bytes += frame.bytes.length;
   return bytes;
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
