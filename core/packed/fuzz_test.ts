@@ -15,21 +15,13 @@ import { createBlock } from "./block.ts";
 import {
   type Block,
   DamagedError,
-  type InstanceHead,
   readBlock,
   readWindow,
   UPLOAD_LIMITS,
   WindowPacker,
 } from "./mod.ts";
+import { INSTANCE } from "./testdata/instance.ts";
 import { frameOfRaw, type RawWindow, rawWindow } from "./testdata/raw_window.ts";
-
-const INSTANCE: InstanceHead = {
-  instance_id: "0123456789ab",
-  profiler_version: "0.1.0",
-  start_ns: 0n,
-  tags: {},
-  attributes: {},
-};
 
 const RUNS = 1_000;
 

@@ -10,7 +10,6 @@ import {
   DamagedError,
   type Frame,
   type Identities,
-  type InstanceHead,
   MAX_PAYLOAD_BYTES,
   readBlock,
   readWindow,
@@ -18,15 +17,8 @@ import {
   UPLOAD_LIMITS,
   WindowPacker,
 } from "./mod.ts";
+import { INSTANCE } from "./testdata/instance.ts";
 import { frameOfRaw, type RawWindow, rawWindow } from "./testdata/raw_window.ts";
-
-const INSTANCE: InstanceHead = {
-  instance_id: "0123456789ab",
-  profiler_version: "0.1.0",
-  start_ns: 0n,
-  tags: {},
-  attributes: {},
-};
 
 const limits = UPLOAD_LIMITS;
 const FRAMES_OF_ONE = 4_096;

@@ -25,14 +25,7 @@ import {
   WindowPacker,
   withoutMembers,
 } from "./mod.ts";
-
-const INSTANCE: InstanceHead = {
-  instance_id: "0123456789ab",
-  profiler_version: "0.1.0",
-  start_ns: 0n,
-  tags: {},
-  attributes: {},
-};
+import { INSTANCE } from "./testdata/instance.ts";
 
 function joined(...frames: Frame[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(frames.flatMap(({ bytes }) => [...bytes]));
