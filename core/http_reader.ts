@@ -24,7 +24,7 @@ import {
   unknownAfter,
 } from "./reader.ts";
 import type { Selection } from "./selection.ts";
-import { formatTags } from "./tags.ts";
+import { formatTags, hasTags } from "./tags.ts";
 import { secondsFromNs, tsFromNs } from "./time.ts";
 import type { Window } from "./window.ts";
 
@@ -109,8 +109,7 @@ class LocalReader implements SignalsReader {
       if (after !== undefined) throw unknownAfter(after);
       const ran = instance.first_seen_ts <= tsFromNs(span.to_ns) &&
         instance.last_seen_ts >= tsFromNs(span.from_ns);
-      const isWanted = Object.entries(tags).every(([key, value]) => instance.tags[key] === value);
-      return ran && isWanted ? [instance] : [];
+      return ran && hasTags(instance.tags, tags) ? [instance] : [];
     }
     return [];
   }

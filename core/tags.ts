@@ -29,6 +29,11 @@ export function formatTags(tags: Tags): string {
     .join(";");
 }
 
+/** Whether `tags` has all of `wanted`. */
+export function hasTags(tags: Tags, wanted: Tags): boolean {
+  return Object.entries(wanted).every(([key, value]) => tags[key] === value);
+}
+
 /** The identity of tags as a text: equal for the same pairs, in any order. */
 export function tagsKey(tags: Tags): string {
   const names = Object.keys(tags);

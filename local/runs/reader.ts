@@ -13,6 +13,7 @@ import {
 } from "@service/core";
 import { type ScannedWindow, scanWindows, UnknownFormatError } from "@service/core/packed";
 import { expectStep, unknownAfter } from "@service/core/reader";
+import { hasTags } from "@service/core/tags";
 import { chunksOf, listRuns, openRun } from "./directory.ts";
 import { mergedSteps } from "./steps.ts";
 import { RunSummary } from "./summary.ts";
@@ -47,7 +48,7 @@ export class RunsReader implements SignalsReader {
     return runs.slice(last + 1)
       .filter(({ summary: { start_ns, last_ns } }) => start_ns <= to_ns && last_ns >= from_ns)
       .map(({ summary }) => summary.instance)
-      .filter((one) => Object.entries(tags).every(([name, value]) => one.tags[name] === value))
+      .filter((instance) => hasTags(instance.tags, tags))
       .slice(0, limit);
   }
 
