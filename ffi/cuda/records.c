@@ -12,7 +12,7 @@
 #define AHEAD 864u
 
 void records_open(const struct accounts *of, bool node_mode) {
-    segment_set(accounts_cell(of, "graph_trace_mode", SEGMENT_GAUGE), node_mode, 0);
+    segment_set(accounts_cell(of, "graph_trace_mode", SEGMENT_GAUGE), node_mode, 1);
     graph_cells_open(accounts_cell(of, "unidentified_graphs_total", SEGMENT_COUNTER));
 }
 

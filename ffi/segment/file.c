@@ -104,6 +104,16 @@ static int create_in(int directory, uint64_t ticks, struct segment_header **memo
     return fd;
 }
 
+int segment_directory(const char *directories) {
+    int fd = -ENOENT;
+    for (const char *from = directories; from && *from && fd < 0;) {
+        size_t length = strcspn(from, ":");
+        fd = open_directory(from, length);
+        from += length + (from[length] == ':');
+    }
+    return fd;
+}
+
 int segment_file_create(const char *directories, uint64_t ticks, struct segment_header **memory) {
     /* The kernel kills a process that writes past this limit. */
     struct rlimit limit;

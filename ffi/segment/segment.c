@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,7 +14,7 @@
 
 #include "parts.h"
 
-_Static_assert(sizeof(struct segment_header) == 120, "readers know the layout");
+_Static_assert(sizeof(struct segment_header) == 136, "readers know the layout");
 
 struct segment_value segment_values[SEGMENT_CELLS + 1];
 uint32_t segment_changed[SEGMENT_CELLS];
@@ -84,6 +85,15 @@ int segment_open(const char *directories) {
     return 0;
 }
 
+void segment_remove(void) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", segment_fd);
+    ssize_t length = segment ? readlink(link, path, sizeof path) : -1;
+    if (length <= 0 || length == sizeof path) return;
+    path[length] = '\0';
+    unlink(path);
+}
+
 void segment_forget(void) {
     if (!segment) return;
     munmap(segment, SEGMENT_SIZE);
@@ -132,6 +142,16 @@ void segment_state(uint32_t state, const char *reason) {
     if (!segment) return;
     segment_set32(&segment->reason, reason ? segment_name(reason, strlen(reason)) : 0);
     segment_set32(&segment->state, state);
+}
+
+void segment_call_begins(uint32_t name) {
+    if (!segment) return;
+    segment_set32(&segment->call, name);
+    set64(&segment->call_began_ns, realtime_ns());
+}
+
+void segment_call_ends(void) {
+    if (segment) set64(&segment->call_began_ns, 0);
 }
 
 /* ---- Bell ---- */

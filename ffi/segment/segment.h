@@ -32,9 +32,12 @@
 
 #define SEGMENT_MAGIC "svcsegm"
 #define SEGMENT_VERSION 1
+/* Capacities of the segments that a library writes; its build may define others. */
+#ifndef SEGMENT_SIZE
 #define SEGMENT_SIZE (4u << 20)
 #define SEGMENT_SERIES 1024u
 #define SEGMENT_CELLS 16384u
+#endif
 /* Limit of the cells of one series; further values go to the cell named "(other)". */
 #define SEGMENT_SERIES_CELLS 4096u
 /* Longer texts are cut, and end in "…" and a hash of the full text in 16 digits. */
@@ -78,6 +81,10 @@ struct segment_header {
     uint32_t asked;
     uint32_t answered;
     uint32_t taken;
+    /* The call that the writer is in, if it calls what may hang. */
+    uint32_t call;           /* name */
+    uint32_t reserved;
+    uint64_t call_began_ns;  /* CLOCK_REALTIME; 0: it is in none */
 };
 
 struct segment_series {
@@ -97,7 +104,8 @@ struct segment_cell {
 #define SEGMENT_SUM UINT32_MAX            /* a: sum, b: count */
 #define SEGMENT_EXTREMES (UINT32_MAX - 1) /* a: least, b: greatest; least > greatest: nothing counted */
 
-/* Gauge: a. Counter: a. Profile: a value, b samples. Bin: a. */
+/* Gauge: a / b; b 0: not measured at present. Counter: a / b; b 0 is read as 1, and b never changes once
+ * a is above 0. Profile: a value, b samples. Bin: a. */
 struct segment_value {
     uint64_t a, b;
 };
@@ -107,6 +115,13 @@ struct segment_value {
 /* Creates the segment of this process in the first of the directories (separated by ':', made with mode
  * 0700 if they are missing) that has room. Returns 0 or a negative errno; then all below do nothing. */
 int segment_open(const char *directories);
+
+/* Opens the first of the directories that can be made and belongs to this user alone. Returns its
+ * descriptor, or a negative errno. */
+int segment_directory(const char *directories);
+
+/* Removes the file; those that have opened it read on. */
+void segment_remove(void);
 
 /* In the child of a fork: detaches from the segment, which is the parent's. */
 void segment_forget(void);
@@ -177,6 +192,12 @@ uint32_t segment_taken(void);
 
 /* Sets the state and its reason, which may be NULL. */
 void segment_state(uint32_t state, const char *reason);
+
+/* Says that the writer begins the call with this name. */
+void segment_call_begins(uint32_t name);
+
+/* Says that the call is over. */
+void segment_call_ends(void);
 
 /* Present count of the bell; the writer's thread reads it before it looks for work. */
 uint32_t segment_bell(void);

@@ -11,7 +11,7 @@ export function refuseSegment(why: string): never {
 }
 
 /** Bytes of the header. */
-export const HEADER_BYTES = 120;
+export const HEADER_BYTES = 136;
 
 /** Bytes of a series. */
 export const SERIES_BYTES = 16;
@@ -48,6 +48,10 @@ export interface SegmentProgress {
   published: bigint;
   asked: number;
   answered: number;
+  /** Name of the call that the writer was last in. */
+  call: number;
+  /** When that call began; 0: it is over. */
+  call_began_ns: bigint;
 }
 
 /** Whether the writer has written the header. */
@@ -116,6 +120,8 @@ export function readProgress(header: DataView, layout: SegmentLayout): SegmentPr
     published: header.getBigUint64(88, true),
     asked: field(108),
     answered: field(112),
+    call: field(120),
+    call_began_ns: header.getBigUint64(128, true),
   };
   if (progress.series_count > layout.series_capacity) refuseSegment("it has too many series");
   if (progress.cell_count > layout.cell_capacity) refuseSegment("it has too many cells");

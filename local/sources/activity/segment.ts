@@ -150,13 +150,16 @@ export class Segment implements Disposable {
     const values = this.#values;
     switch (type) {
       case "gauge":
-        for (const { at } of cells) recorder.gauge(name, tags, values.value(at, 0));
+        for (const { at } of cells) {
+          const value = values.quotient(at);
+          if (value !== null) recorder.gauge(name, tags, value);
+        }
         break;
       case "counter":
         recorder.counter(
           name,
           tags,
-          cells.map(({ at }) => values.increase(at, 0)).reduce(addSums, 0),
+          cells.map(({ at }) => values.increaseOfQuotient(at)).reduce(addSums, 0),
         );
         break;
       case "histogram":

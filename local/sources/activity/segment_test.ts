@@ -27,7 +27,7 @@ async function deadSegment(directory: string): Promise<string> {
     const at = await writer.tell(`series ${series}`);
     await writer.tell(`add ${await writer.tell(cell.replace("$", String(at)))} ${values}`);
   };
-  await add("cuda_graph_trace_mode 0", "cell $ 0", "100 0");
+  await add("cuda_graph_trace_mode 0", "cell $ 0", "100 1");
   await add("cuda_dropped_records_total 1", "cell $ 0", "7 0");
   await add("cuda_kernels_nanoseconds 3 device.uuid GPU-1", "frame $ _Z1kv", "700 2");
   await add("cuda_kernels_nanoseconds 3 device.uuid GPU-2", "frame $ _Z1kv", "300 1");
@@ -79,7 +79,7 @@ test("a segment changed in any way is refused, or reports no more than was writt
   const header = new DataView(bytes.buffer);
   const used = header.getUint32(76, true);
   const places = [
-    { at: 0, bytes: 120 },
+    { at: 0, bytes: 136 },
     { at: header.getUint32(36, true), bytes: 16 * header.getUint32(68, true) },
     { at: header.getUint32(40, true), bytes: 8 * header.getUint32(72, true) },
     { at: header.getUint32(52, true), bytes: used },

@@ -124,6 +124,27 @@ test("metrics have the names that the segment gives them, whichever library wrot
   assert.deepEqual(frames(window, "rocm_kernels_nanoseconds"), ["k_rocm 5/1"]);
 });
 
+test("a gauge or a counter is the quotient of two integers, and a gauge may pause", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/a/b`;
+  await using writer = await startWriter(program, path);
+  using watched = watch([path]);
+  const watts = await writer.tell(`cell ${await writer.tell("series watts 0")} 0`);
+  const joules = await writer.tell(`cell ${await writer.tell("series joules_total 1")} 0`);
+  const readings: number[][] = [];
+  for (const [power, divisor, energy] of [[700_250, 1000, 2_500], [0, 0, 2_500], [0, 1, 2_750]]) {
+    await writer.tell(`set ${watts} ${power} ${divisor}`);
+    await writer.tell(`set ${joules} ${energy} 1000`);
+    await writer.tell("publish");
+    const window = await watched.tick();
+    readings.push([
+      ...find(window, "watts", "gauge").map(({ value }) => Number(value)),
+      ...find(window, "joules_total", "counter").map(({ total }) => Number(total)),
+    ]);
+  }
+  assert.deepEqual(readings, [[700.25, 2.5], [0], [0, 0.25]]);
+});
+
 test("what a killed process published last is counted, and its file removed", async () => {
   await using directory = await temporaryDirectory();
   const path = `${directory.path}/a/b`;

@@ -1,6 +1,6 @@
 /** The values of a segment's cells: two 64-bit numbers each, and their increases since the last recording. */
 
-import { exact, type Sum } from "@service/core/sum";
+import { exact, rounded, type Sum } from "@service/core/sum";
 import { refuseSegment } from "./layout.ts";
 
 /** The first or the second number of a cell. */
@@ -41,6 +41,23 @@ export class CellValues {
   /** The number itself, rounded to a double. */
   value(cell: number, half: Half): number {
     return Number(word64(this.#now, wordOf(cell, half)));
+  }
+
+  /** The quotient of the two numbers, or `null` if nothing is measured at present. */
+  quotient(cell: number): number | null {
+    const divisor = this.value(cell, 1);
+    return divisor === 0 ? null : this.value(cell, 0) / divisor;
+  }
+
+  /**
+   * The increase of the quotient of the two numbers since the last recording.
+   *
+   * @throws {SegmentRefusal} If it fell.
+   */
+  increaseOfQuotient(cell: number): Sum {
+    const increase = this.increase(cell, 0);
+    const divisor = this.value(cell, 1);
+    return divisor > 1 ? rounded(increase) / divisor : increase;
   }
 
   /**

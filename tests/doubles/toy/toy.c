@@ -37,7 +37,7 @@ static bool start(const struct activity_options *options, char *reason, size_t s
 }
 
 static void open(struct accounts *accounts) {
-    segment_set(accounts_cell(accounts, "wheels", SEGMENT_GAUGE), 4, 0);
+    segment_set(accounts_cell(accounts, "wheels", SEGMENT_GAUGE), 4, 1);
 }
 
 static void flush(bool all) {
