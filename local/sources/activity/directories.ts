@@ -3,10 +3,8 @@
 import { isListable } from "../../base/directories.ts";
 import { makePrivateDirectory } from "../../base/files.ts";
 import { errorText } from "../../base/log.ts";
-import { SegmentFile } from "./file.ts";
-
-/** Names of segments: pid, start time, and a number where these two are taken. */
-export const SEGMENT_NAME = /^\d+-\d+(-\d+)?$/;
+import { SegmentFile } from "../segments/file.ts";
+import { SEGMENT_NAME } from "../segments/segments.ts";
 
 /** The file that the watcher of a directory has locked. */
 const LOCK = "watcher";

@@ -4,7 +4,7 @@ import type { Tags } from "@service/core";
 import { rankTags, seriesTags } from "../../base/ranks.ts";
 import { environment, parseStat } from "../../base/proc_text.ts";
 import { createProcFiles, type ProcFiles } from "../../base/proc_files.ts";
-import type { SegmentLayout } from "./layout.ts";
+import type { SegmentLayout } from "../segments/layout.ts";
 
 /** Who a process is. */
 export interface ProcessIdentity {

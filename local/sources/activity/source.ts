@@ -8,8 +8,8 @@ import type { AskSegment } from "../../base/native.ts";
 import { recordCaptureState } from "../capture_state.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Source } from "../source.ts";
-import type { Segment, SegmentState } from "./segment.ts";
-import { type SegmentProcess, Segments } from "./segments.ts";
+import type { Segment, SegmentState } from "../segments/segment.ts";
+import { type SegmentProcess, SegmentProcesses } from "./segment_processes.ts";
 
 /** Where the segments are, and how they are read. */
 export interface ActivityOptions {
@@ -26,7 +26,7 @@ export function createActivitySource(options: ActivityOptions): Source & Disposa
 }
 
 class ActivitySource implements Source, Disposable {
-  readonly #segments: Segments;
+  readonly #processes: SegmentProcesses;
   /** The last description of each living process, such as `refused: …`. */
   readonly #described = new Map<Segment, string>();
   /** Epoch seconds. */
@@ -36,7 +36,7 @@ class ActivitySource implements Source, Disposable {
   #hasCaptured = false;
 
   constructor({ directories, ask }: ActivityOptions) {
-    this.#segments = new Segments({
+    this.#processes = new SegmentProcesses({
       directories,
       ask,
       refused: (path, why) =>
@@ -45,8 +45,8 @@ class ActivitySource implements Source, Disposable {
   }
 
   async sample(recorder: Recorder): Promise<void> {
-    this.#segments.discover();
-    await this.#segments.ask(recorder);
+    this.#processes.discover();
+    await this.#processes.ask(recorder);
     this.#read(recorder, true);
     // Without it, GPUs would look idle until a process is captured.
     recordCaptureState(recorder, {
@@ -54,23 +54,27 @@ class ActivitySource implements Source, Disposable {
       reason: "0 until a process of the workload uses a GPU and is captured",
       captured: this.#hasCaptured,
     });
-    recorder.counter("profiler_refused_segments_total", {}, this.#segments.refused - this.#refused);
-    this.#refused = this.#segments.refused;
+    recorder.counter(
+      "profiler_refused_segments_total",
+      {},
+      this.#processes.refused - this.#refused,
+    );
+    this.#refused = this.#processes.refused;
   }
 
   canRefresh(): boolean {
     // The first reader after a process has begun is to see it.
-    this.#segments.discover();
-    return this.#segments.size > 0;
+    this.#processes.discover();
+    return this.#processes.size > 0;
   }
 
   async refresh(recorder: Recorder): Promise<void> {
-    await this.#segments.ask(recorder);
+    await this.#processes.ask(recorder);
     this.#read(recorder, false);
   }
 
   #read(recorder: Recorder, all: boolean): void {
-    this.#segments.record(recorder, all, (process) => {
+    this.#processes.record(recorder, all, (process) => {
       const isNew = !this.#described.has(process.segment);
       if (all || isNew || !process.alive) this.#describe(recorder, process);
     });
@@ -104,7 +108,7 @@ class ActivitySource implements Source, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#segments[Symbol.dispose]();
+    this.#processes[Symbol.dispose]();
   }
 }
 

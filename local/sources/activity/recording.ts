@@ -1,88 +1,34 @@
-/** The segment: the measurements that one process publishes in a file, as `ffi/segment/segment.h` describes. */
+/** The recording of a process: what its segment has gained since it was last recorded. */
 
 import type { Bins, FrameSum, Tags } from "@service/core";
 import { addSums } from "@service/core/sum";
 import type { HistogramIncrease, Recorder } from "../recorder.ts";
-import { SegmentFile } from "./file.ts";
-import {
-  isReady,
-  readLayout,
-  readProgress,
-  refuseSegment,
-  type SegmentLayout,
-  type SegmentProgress,
-  VALUE_BYTES,
-} from "./layout.ts";
-import { EXTREMES, type SegmentCell, type SegmentSeries, SegmentTables, SUM } from "./tables.ts";
-import { CellValues } from "./values.ts";
-
-/** States of the capture, by their number in the segment. */
-export const SEGMENT_STATES = ["starting", "capturing", "interrupted", "refused", "ended"] as const;
-
-/** The state of the capture in a process. */
-export type SegmentState = typeof SEGMENT_STATES[number];
+import type { Segment } from "../segments/segment.ts";
+import { EXTREMES, type SegmentCell, type SegmentSeries, SUM } from "../segments/tables.ts";
+import { CellValues } from "../segments/values.ts";
 
 /** Tags and extent of a recording. */
-export interface SegmentRecording {
+export interface RecordingOptions {
   /** Tags of the process, added to those of each series. */
   tags: Tags;
   /** Whether unchanged series are recorded too, so that they do not age. */
   all: boolean;
 }
 
-/** Most torn generations before reading is given up until the next time. */
-const MAX_TRIES = 20;
-
-/** An open segment. */
-export class Segment implements Disposable {
-  readonly file: SegmentFile;
-  readonly layout: SegmentLayout;
-  readonly #tables: SegmentTables;
-  #progress: SegmentProgress;
+/** Reads a segment, and records each increase once. */
+export class Recording {
+  readonly #segment: Segment;
   readonly #values = new CellValues();
   /** Values for histograms, which change only with an answer and are recorded then. */
   readonly #histogramValues = new CellValues();
   #histogramsDue = false;
-  /** The last answer whose histograms were recorded. */
   #recordedAnswer = 0;
   readonly #recorded = new Set<SegmentSeries>();
   #recordedNames = 0;
 
-  /**
-   * The segment in `file`, which is closed with it.
-   *
-   * @throws {SegmentRefusal} If this version cannot read it.
-   */
-  constructor(file: SegmentFile) {
-    this.file = file;
-    const header = file.header();
-    this.layout = readLayout(header, file.bytes);
-    this.#progress = readProgress(header, this.layout);
-    this.#tables = new SegmentTables(file, this.layout);
-  }
-
-  /** Opens the segment at `path`; `null` if its writer has not finished creating it. */
-  static open(path: string): Segment | null {
-    const file = new SegmentFile(path);
-    try {
-      if (file.bytes > 0 && isReady(file.header())) return new Segment(file);
-    } catch (error) {
-      file[Symbol.dispose]();
-      throw error;
-    }
-    file[Symbol.dispose]();
-    return null;
-  }
-
-  /** The state of the capture at the last reading. */
-  get state(): SegmentState {
-    return SEGMENT_STATES[this.#progress.state] ??
-      refuseSegment(`its state is ${this.#progress.state}`);
-  }
-
-  /** The reason of the state, or the empty string. */
-  get reason(): string {
-    return this.#progress.reason === 0 ? "" : this.#tables.text(this.#progress.reason);
+  /** A recording of `segment` that has recorded nothing yet. */
+  constructor(segment: Segment) {
+    this.#segment = segment;
   }
 
   /** The last answer whose histograms were recorded. */
@@ -90,59 +36,41 @@ export class Segment implements Disposable {
     return this.#recordedAnswer;
   }
 
-  /** Whether every question is answered, as of now. */
-  isAnswered(): boolean {
-    this.#progress = readProgress(this.file.header(), this.layout);
-    return this.#progress.asked === this.#progress.answered;
-  }
-
   /** Whether the last answer came after the reading that waited for it. */
   isLate(): boolean {
-    return this.#progress.answered !== this.#recordedAnswer;
+    return this.#segment.answer !== this.#recordedAnswer;
   }
 
   /**
-   * Reads one complete generation; returns whether it could. `final` says that the writer has ended.
+   * Reads the values; returns whether it could. `final` says that the writer has ended.
    *
-   * @throws {SegmentRefusal} If no writer could have left it so.
+   * @throws {SegmentRefusal} If no writer could have left the segment so.
    */
   read(final: boolean): boolean {
-    for (let i = 0; i < MAX_TRIES; i++) {
-      const before = readProgress(this.file.header(), this.layout);
-      const bytes = new Uint8Array(before.cell_count * VALUE_BYTES);
-      this.#tables.grow(before);
-      this.file.read(this.layout.banks_at[Number(before.published & 1n) as 0 | 1], bytes);
-      const after = readProgress(this.file.header(), this.layout);
-      if (after.begun !== before.published && after.begun !== before.published + 1n) continue;
-      this.#progress = before;
-      const words = new Uint32Array(bytes.buffer);
-      this.#values.update(words);
-      this.#histogramValues.update(words);
-      // Histograms change only between a question and its answer.
-      this.#histogramsDue = final ||
-        (before.asked === before.answered && after.answered === before.answered);
-      return true;
-    }
-    if (final) refuseSegment("none of its generations is whole");
-    return false;
+    const reading = this.#segment.read(final);
+    if (!reading) return false;
+    this.#values.update(reading.words);
+    this.#histogramValues.update(reading.words);
+    this.#histogramsDue = reading.answered;
+    return true;
   }
 
   /** Records the increases since the last recording, each of them once. */
-  record(recorder: Recorder, { tags, all }: SegmentRecording): void {
-    for (const series of this.#tables.series) {
+  record(recorder: Recorder, { tags, all }: RecordingOptions): void {
+    for (const series of this.#segment.series) {
       this.#recordSeries(recorder, series, { tags: { ...series.tags, ...tags }, all });
     }
-    const { replacedNames } = this.#tables;
+    const { replacedNames } = this.#segment;
     recorder.counter("profiler_replaced_names_total", tags, replacedNames - this.#recordedNames);
     this.#recordedNames = replacedNames;
     if (this.#histogramsDue) {
       this.#histogramValues.markRecorded();
-      this.#recordedAnswer = this.#progress.answered;
+      this.#recordedAnswer = this.#segment.answer;
     }
     this.#values.markRecorded();
   }
 
-  #recordSeries(recorder: Recorder, series: SegmentSeries, { tags, all }: SegmentRecording): void {
+  #recordSeries(recorder: Recorder, series: SegmentSeries, { tags, all }: RecordingOptions): void {
     const { name, type, cells } = series;
     // The first recording publishes the series, also with zero or an empty profile.
     if (!all && this.#recorded.has(series) && !this.#isChanged(series)) return;
@@ -220,9 +148,5 @@ export class Segment implements Disposable {
     // Where the segment had no room for a bin, the bins are incomplete.
     if (binned !== increase.count) increase.buckets = null;
     return increase;
-  }
-
-  [Symbol.dispose](): void {
-    this.file[Symbol.dispose]();
   }
 }

@@ -8,8 +8,9 @@ import { buildWriter, startWriter } from "../../../tests/segment/writer.ts";
 import { temporaryDirectory } from "../../../tests/temporary_directory.ts";
 import { createActivitySource } from "./source.ts";
 import { Recorder } from "../recorder.ts";
-import { Segment } from "./segment.ts";
-import { SegmentRefusal } from "./layout.ts";
+import { Recording } from "./recording.ts";
+import { Segment } from "../segments/segment.ts";
+import { SegmentRefusal } from "../segments/layout.ts";
 import { missingCompiler, testUnless } from "../../../tests/skipping.ts";
 
 const built = await Deno.makeTempDir({ prefix: "service-test-" });
@@ -44,9 +45,10 @@ async function deadSegment(directory: string): Promise<string> {
 function report(path: string): number {
   using segment = Segment.open(path);
   if (!segment) return 0;
+  const recording = new Recording(segment);
   const recorder = new Recorder(0n, () => 1n);
   for (const final of [false, true]) {
-    if (segment.read(final)) segment.record(recorder, { tags: {}, all: true });
+    if (recording.read(final)) recording.record(recorder, { tags: {}, all: true });
   }
   assert(segment.state && segment.reason.length < 5_000);
   return [...recorder.cut(1n).series.values()]
