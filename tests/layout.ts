@@ -38,6 +38,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "core/series": ["core"],
   "core/catalogue": ["core"],
   "core/packed": ["core", "core/series"],
+  "core/names": ["core"],
 
   "local": [
     ...["local/plan.ts", "local/launch", "local/launch/fallback.ts", "local/watch"],
