@@ -2,3 +2,4 @@
 
 export type { DataType, DevicePeaks } from "./device_model.ts";
 export { devicePeaks, memoryBandwidth, peakAttributes } from "./device_peaks.ts";
+export { describeXid, type Xid } from "./xid.ts";
