@@ -60,6 +60,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "local/sources": ["local/base"],
   "local/sources/activity": ["local/sources/segments", "local/sources", "local/base"],
+  "local/sources/devices": ["local/sources/segments", "local/sources", "local/base"],
   "local/sources/segments": ["local/base"],
   "local/sources/console": ["local/sources/console/formats", "local/sources", "local/base"],
   "local/sources/console/formats": ["local/sources/console"],
