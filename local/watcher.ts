@@ -1,6 +1,7 @@
 /**
  * Entry of the watcher's process. The supervisor starts it beside the workload, sends the workload's pid
- * and its end on stdin, and passes the console as descriptor 3. It may be killed at any moment.
+ * and its end on stdin, and passes the console as descriptor 3. It may be killed at any moment. If the
+ * workload has ended before the first read, both are read at once, and nothing is served.
  */
 
 import { constants } from "node:os";
@@ -10,7 +11,7 @@ import { errorText, log } from "./base/log.ts";
 import type { ExitStatus } from "./sources/console/exit.ts";
 import { createConsoleReader } from "./sources/console/ring.ts";
 import type { ConsoleReader } from "./sources/console/source.ts";
-import { openListener } from "./serve/listener.ts";
+import { noListener, openListener } from "./serve/listener.ts";
 import { type Plan, readPlan } from "./plan.ts";
 import { startSession } from "./watch/session.ts";
 
@@ -29,19 +30,17 @@ if (import.meta.main) {
 async function main({ listen, ...plan }: Plan): Promise<void> {
   const env = Deno.env.toObject();
   guardProcess({ env: Deno.env, events: globalThis });
-  const lines = readLines();
-  const { value: first = "" } = await lines.next();
-  const pid = Number(/^pid (\d+)$/.exec(first)?.[1]);
-  const listener = openListener(listen);
-  let ending: ExitStatus | null = null;
-  const { console, reason } = openConsole(() => ending);
+  const messages = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: first = "" } = await messages.read();
+  const [, pid, rest = ""] = /^pid (\d+)\n([^]*)/.exec(first) ?? [];
+  let ending = readEnding(rest);
+  const listener = ending ? noListener(listen.host) : openListener(listen);
+  const { console, reason } = openConsole(() => ending?.status ?? null);
   const missing = { ...plan.missing, ...(reason !== undefined && { console_errors: reason }) };
-  const now_ns = createClock();
-  const session = startSession({ ...plan, missing, now_ns, pid, env, listener, console });
-  // "exit N", "signal N", or nothing if the supervisor was killed: in any case the end.
-  const { value: last = "" } = await lines.next();
-  ending = readEnding(last);
-  await session.finish();
+  const run = { ...plan, missing, now_ns: createClock(), pid: Number(pid) };
+  const session = startSession({ ...run, env, listener, console });
+  ending ??= readEnding((await messages.read()).value);
+  await session.finish(ending?.at_ns);
 }
 
 function openConsole(
@@ -54,22 +53,20 @@ function openConsole(
   }
 }
 
-/** The end of the workload, from the supervisor's message. */
-function readEnding(line: string): ExitStatus | null {
-  const [, how, digits] = /^(exit|signal) (\d+)$/.exec(line) ?? [];
-  const number = Number(digits);
-  if (how === "exit") return { code: number, signal: null };
-  if (how !== "signal") return null;
-  const signal = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
-  return { code: 128 + number, signal: signal ?? String(number) };
+/** The end of the workload. */
+interface Ending {
+  status: ExitStatus;
+  at_ns: bigint;
 }
 
-/** The supervisor's messages on stdin, line by line. */
-async function* readLines(): AsyncGenerator<string> {
-  let text = "";
-  for await (const part of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
-    const parts = (text + part).split("\n");
-    text = parts.pop() ?? "";
-    yield* parts;
-  }
+/** The end of the workload, from the supervisor's message; `undefined` if the supervisor was killed. */
+function readEnding(message = ""): Ending | undefined {
+  const [, how, digits, at_ns = ""] = /^(exit|signal) (\d+) (\d+)\n$/.exec(message) ?? [];
+  if (how === undefined) return undefined;
+  const number = Number(digits);
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  const status = how === "exit"
+    ? { code: number, signal: null }
+    : { code: 128 + number, signal: name ?? String(number) };
+  return { status, at_ns: BigInt(at_ns) };
 }

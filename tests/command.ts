@@ -22,7 +22,10 @@ export function command(
   return new Deno.Command(program!, { ...options, args, env, clearEnv: true });
 }
 
-/** The user's environment with {@linkcode HOME}; Deno and Python still find installed packages. */
+/**
+ * The user's environment with {@linkcode HOME}; Deno and Python still find installed packages. As in CI,
+ * a run leaves no watcher behind.
+ */
 function environment(): Record<string, string> {
   const all = Deno.env.toObject();
   const { XDG_CACHE_HOME = `${all.HOME}/.cache` } = all;
@@ -31,6 +34,7 @@ function environment(): Record<string, string> {
     DENO_DIR: `${XDG_CACHE_HOME}/deno`,
     PYTHONUSERBASE: `${all.HOME}/.local`,
     ...Object.fromEntries(kept),
+    CI: "1",
     HOME,
   };
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,15 +33,30 @@ static sigset_t only(int signal_number) {
 
 /* ---- The workload and the watcher ---- */
 
+static void tell_end(struct supervisor *s) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    bool killed = WIFSIGNALED(s->wait_status);
+    int number = killed ? WTERMSIG(s->wait_status) : WEXITSTATUS(s->wait_status);
+    s->told += dprintf(s->watcher_stdin, "%s %d %lld%09ld\n", killed ? "signal" : "exit", number,
+                       (long long)now.tv_sec, now.tv_nsec);
+}
+
+/* Whether the watcher has yet to read its first line: then it reads all at once, and begins nothing
+ * that takes time to end. */
+static bool has_read_nothing(const struct supervisor *s) {
+    int unread;
+    return ioctl(s->watcher_stdin, FIONREAD, &unread) == 0 && unread == s->told;
+}
+
 static void end(struct supervisor *s, int status) {
     if (s->ended) return;
     /* First its output, so that the watcher finds all of it in the ring. */
     streams_end(&s->streams);
     s->ended = true;
     s->wait_status = status;
-    s->deadline_ms = now_ms() + WATCHER_END_MS;
-    if (WIFSIGNALED(status)) dprintf(s->watcher_stdin, "signal %d\n", WTERMSIG(status));
-    else dprintf(s->watcher_stdin, "exit %d\n", WEXITSTATUS(status));
+    tell_end(s);
+    s->deadline_ms = now_ms() + (s->leaves && has_read_nothing(s) ? 0 : WATCHER_END_MS);
     close(s->watcher_stdin);
     s->watcher_stdin = -1;
 }

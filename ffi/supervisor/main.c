@@ -1,11 +1,12 @@
 /* `service-supervisor`: runs one command as if it were that command.
  *
- *     service-supervisor [--set NAME=value]... [--watch N word...] -- command [arguments]
+ *     service-supervisor [--leave] [--set NAME=value]... [--watch N word...] -- command [arguments]
  *
  * The shell waits for this process: it carries the command's streams, forwards signals, and exits as
  * the command does. It also starts the watcher (the N words), which reads the console from a ring in
  * shared memory; the command does not depend on the watcher. The watcher reads from its stdin
- * "pid N", and at the end "exit N" or "signal N". */
+ * "pid N", and at the end "exit N T" or "signal N T", with the time T in nanoseconds since the epoch.
+ * With --leave this process does not wait for a watcher that has not read its first line by then. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +28,11 @@
 
 /* Reads the arguments; `watcher` becomes the watcher's words, or NULL. Returns false if they do not
  * match the usage. */
-static bool read_arguments(int argc, char **argv, struct workload *w, char ***watcher) {
+static bool read_arguments(int argc, char **argv, struct supervisor *s, char ***watcher) {
+    struct workload *w = &s->workload;
     int i = 1, sets = 0;
+    s->leaves = argc > i && strcmp(argv[i], "--leave") == 0;
+    if (s->leaves) i++;
     w->set = calloc((size_t)argc + 1, sizeof *w->set);
     if (!w->set) abort();
     *watcher = NULL;
@@ -64,7 +68,7 @@ static void open_watcher(struct supervisor *s, char **argv, int ring) {
     close(errors[1]);
     descriptor_unblock(errors[0]);
     s->watcher_stdin = status[1];
-    dprintf(s->watcher_stdin, "pid %d\n", s->workload.pid);
+    s->told = dprintf(s->watcher_stdin, "pid %d\n", s->workload.pid);
     pump_open(pump, errors[0], terminal->fd >= 0 ? terminal->fd : 2, NO_RING);
     pump->keeps_out = true;
 }
@@ -101,10 +105,10 @@ static void run(struct supervisor *s) {
 int main(int argc, char **argv) {
     struct supervisor s = {.watcher = -1, .watcher_stdin = -1, .workload.reports = -1};
     char **watcher;
-    if (!read_arguments(argc, argv, &s.workload, &watcher)) {
+    if (!read_arguments(argc, argv, &s, &watcher)) {
         terminal_log(
             &s.streams.terminal,
-            "usage: service-supervisor [--set NAME=value]... [--watch N word...] -- command");
+            "usage: service-supervisor [--leave] [--set NAME=value]... [--watch N word...] -- command");
         return 2;
     }
     streams_open(&s.streams, &s.workload);

@@ -17,6 +17,8 @@ struct supervisor {
     sigset_t handled;     /* signals that are blocked and read from `signals` */
     pid_t watcher;        /* -1: none, or it has ended */
     int watcher_stdin;    /* pipe with the workload's pid and end; -1: none */
+    int told;             /* bytes written to it */
+    bool leaves;          /* the exit does not wait for a watcher that is still starting */
     bool ended;           /* the workload has ended */
     int wait_status;      /* of the workload, once it has ended */
     uint64_t deadline_ms; /* CLOCK_MONOTONIC until which the exit waits for the watcher */

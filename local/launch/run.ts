@@ -8,6 +8,7 @@ import { targets } from "../engines/targets.ts";
 import { INSTANCE_VARIABLE, newInstanceId, type Plan, writePlan } from "../plan.ts";
 import { checkListener, DEFAULT_PORT } from "../serve/listener.ts";
 import { planCuda } from "./gpu_environment.ts";
+import { mayLeave } from "./leaving.ts";
 import type { Options } from "./options.ts";
 import { becomeSupervisor } from "./supervisor.ts";
 
@@ -79,6 +80,7 @@ export function runSupervised(
   return becomeSupervisor((library) => {
     const cuda = planCuda({ library, id: plan.id, env, cudaGraphTrace });
     return [
+      ...(mayLeave({ env, ppid: Deno.ppid }) ? ["--leave"] : []),
       ...setWords({ [INSTANCE_VARIABLE]: plan.id, ...cuda.environment }),
       ...watchWords({ ...plan, cuda }),
       "--",

@@ -81,6 +81,11 @@ export function openListener({ host, port }: Omit<ListenerOptions, "named">): Li
   };
 }
 
+/** The listener of a run that is over: nobody can ask it. */
+export function noListener(host: string): Listener {
+  return { host, url: null, notice: null, serve() {}, close: () => Promise.resolve() };
+}
+
 /** A server on the first of `ports` that can be had, and the reason why the very first cannot. */
 function openFirst<Server>(
   ports: readonly number[],

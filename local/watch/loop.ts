@@ -36,8 +36,11 @@ export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
 
 /** A running watcher. */
 export interface Watcher {
-  /** Measures a last time, uploads the last window, stops listening; the text of the last payload. */
-  finish(): Promise<string>;
+  /**
+   * Measures a last time, uploads the last window, stops listening; the text of the last payload. The
+   * run ended at `ended_ns`, or now.
+   */
+  finish(ended_ns?: bigint): Promise<string>;
 }
 
 /** How long the end of the run waits for the last upload, and for its run file. */
@@ -94,8 +97,8 @@ export function startWatcher(options: WatcherOptions): Watcher {
   listener.serve(createEndpoint({ ...served, host: listener.host, ready, refresh }));
 
   return {
-    async finish() {
-      sampler.end();
+    async finish(ended_ns = now_ns()) {
+      sampler.end(ended_ns);
       await ticker.stop();
       await sampler.settle();
       await ticker.alone(() => sampler.sample((now_ns() / SECOND_NS + 1n) * SECOND_NS));

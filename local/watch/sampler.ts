@@ -125,9 +125,9 @@ export class Sampler {
     return true;
   }
 
-  /** Ends the run now: the rest is still measured, and counts as part of the time until here. */
-  end(): void {
-    this.#ended_ns = this.#now_ns();
+  /** Ends the run at `ended_ns`: the rest is still measured, and counts as part of the time until then. */
+  end(ended_ns: bigint): void {
+    this.#ended_ns = ended_ns;
   }
 
   /** Prepares the sources for the last sample; no refresh happens after it. */

@@ -132,7 +132,7 @@ Deno.test("windows cover the time to the end of the run, in any tiling by ticks 
         covered.push(total(subject.cut(), COVERED) ?? 0);
       }
       clock.now_ns += untilEnd_ns;
-      subject.end();
+      subject.end(clock.now_ns);
       // A refresh moves time on by a nanosecond where the clock does not.
       const ended_ns = clock.now_ns > subject.total.to_ns ? clock.now_ns : subject.total.to_ns;
       clock.now_ns += untilLast_ns;

@@ -22,8 +22,8 @@ export interface SessionOptions extends StartedRun {
 
 /** A watched run. */
 export interface Session {
-  /** Measures and uploads a last time, and writes the last snapshot. */
-  finish(): Promise<void>;
+  /** Measures and uploads a last time, and writes the last snapshot; the workload ended at `ended_ns`. */
+  finish(ended_ns?: bigint): Promise<void>;
 }
 
 /** How long the end of the run waits for a file: on a disk that does not answer it must end all the same. */
@@ -45,8 +45,8 @@ export function startSession(options: SessionOptions): Session {
     log(`no profile, the workload runs without one: ${error}`);
   }
   return {
-    async finish() {
-      if (watcher) await finish(watcher, options);
+    async finish(ended_ns) {
+      if (watcher) await finish(watcher, { ...options, ended_ns });
       if (listed) await waitFor(listed.then((file) => file?.remove()), SAVING_MS);
       held.dispose();
     },
@@ -123,9 +123,12 @@ function uploadOf({ env }: StartedRun): WatcherOptions["upload"] {
   };
 }
 
-async function finish(watcher: Watcher, { id, env }: StartedRun): Promise<void> {
+async function finish(
+  watcher: Watcher,
+  { id, env, ended_ns }: StartedRun & { ended_ns?: bigint },
+): Promise<void> {
   try {
-    const snapshot = await watcher.finish();
+    const snapshot = await watcher.finish(ended_ns);
     const file = env.SERVICE_SNAPSHOT_FILE || undefined;
     const saving = saveSnapshot(snapshot, {
       directory: stateDirectory(env),

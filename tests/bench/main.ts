@@ -16,6 +16,7 @@ import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
 import { benchSegments } from "./segments.ts";
 import { benchSoak } from "./soak.ts";
+import { benchStart } from "./start.ts";
 import { benchStorage } from "./storage.ts";
 import { benchStoragePeers } from "./storage_peers.ts";
 import { benchSupervisor } from "./supervisor.ts";
@@ -37,6 +38,7 @@ try {
     benchExposition,
     benchKeep,
     benchRun,
+    benchStart,
     benchSupervisor,
     benchSegments,
     benchEndpoint,

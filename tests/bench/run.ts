@@ -1,11 +1,10 @@
-/** Benchmark of a run: memory and processor time of the watcher, and the time added to a command. */
+/** Benchmark of the watcher: its memory and its processor time. */
 
 import type { Signals } from "@service/core";
 import { readLocal, startRun } from "../stack.ts";
-import { medianMs, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 import { command } from "../command.ts";
 
-const MOD = new URL("../../mod.ts", import.meta.url).pathname;
 const SECONDS = 20;
 
 /** Figures of `service-run` itself. */
@@ -13,7 +12,6 @@ export async function benchRun(directory: string): Promise<Row[]> {
   return [
     ...await benchWatcher(directory, 1),
     ...await benchWatcher(directory, 50),
-    await benchStart(directory),
   ];
 }
 
@@ -70,21 +68,4 @@ async function idleServer(): Promise<number> {
     "setTimeout(() => { console.log(Deno.memoryUsage().rss); Deno.exit() }, 1000)";
   const { stdout } = await command([Deno.execPath(), "eval", code]).output();
   return Number(new TextDecoder().decode(stdout));
-}
-
-async function benchStart(directory: string): Promise<Row> {
-  const env = { XDG_STATE_HOME: directory };
-  const start = (...words: string[]) => () =>
-    command(words, { env, stdout: "null", stderr: "null" }).output();
-  const bare = await medianMs(start("true"));
-  const profiled = await medianMs(
-    start(Deno.execPath(), "run", "-A", MOD, "--listen-port", "0", "--", "true"),
-  );
-  return {
-    what: "run of `true`, added time",
-    figure: profiled - bare,
-    unit: "ms",
-    target: { atMost: 150 },
-    comparison: { what: "`true` alone", figure: bare },
-  };
 }

@@ -200,9 +200,15 @@ Deno.test("after the end no port is open, and the last payload is a file", async
 Deno.test("a taken default port is reported once, and the workload runs", async () => {
   // An address of this test alone: elsewhere other programs take and give back the default port.
   using _taken = Deno.listen({ hostname: "127.0.0.78", port: 18259 });
-  const { status, stdout, stderr } = await run(["echo", "ran"], {
+  await using directory = await temporaryDirectory();
+  const listed = `${directory.path}/service/endpoints/*.json`;
+  const script = `until ls ${listed} > /dev/null 2>&1; do sleep 0.01; done; echo ran`;
+  await using work = startRun(["bash", "-c", script], {
+    directory: directory.path,
+    env: { SERVICE_DEBUG: "" },
     flags: ["--listen-host", "127.0.0.78"],
   });
+  const { status, stdout, stderr } = await work.ended;
   assert.equal(status.code, 0);
   assert.equal(stdout, "ran\n");
   const notice =

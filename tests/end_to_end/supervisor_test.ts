@@ -178,6 +178,18 @@ testUnless(missing ?? missingNamespaces)(
   },
 );
 
+testUnless(missing ?? missingNamespaces)(
+  "a run that is process 1 of a container leaves no watcher behind, which would die with it",
+  async () => {
+    await using directory = await temporaryDirectory();
+    const { path } = directory;
+    const words = `${Deno.execPath()} run -A --quiet ${ROOT}mod.ts --listen-port 0 -- true`;
+    await shell(`CI= XDG_STATE_HOME=${path} ${UNSHARE} ${words}`);
+    const names = await Array.fromAsync(Deno.readDir(`${path}/service`), ({ name }) => name);
+    assert(names.some((name) => name.endsWith(".json")), names.join());
+  },
+);
+
 for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   test(`${signal} of the watcher changes neither output nor exit code`, async () => {
     await using directory = await temporaryDirectory();
@@ -279,6 +291,46 @@ print(os.WCOREDUMP(os.waitpid(pid, 0)[1]))`;
     assert((await Deno.stat(`${directory.path}/${core!.name}`)).size > 4_096);
   },
 );
+
+/** Runs the supervisor with a watcher, and returns what it has written when the supervisor has ended. */
+async function withWatcher(watch: string, { leave, command }: { leave: boolean; command: string }) {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const words = ["--watch 3 bash -c", `'${watch}'`, `-- bash -c '${command}'`];
+  const script = `cd ${path} && ${SUPERVISOR} ${leave ? "--leave" : ""} ${words.join(" ")}`;
+  const read = () => Deno.readTextFile(`${path}/read`).catch(() => null);
+  const { code } = await shell(script);
+  const atEnd = await read();
+  await Deno.writeTextFile(`${path}/go`, "");
+  return { code, atEnd, later: await until(read) };
+}
+
+const MESSAGES = /^pid \d+\nexit 7 \d{19}\n$/;
+
+test("--leave: a watcher that is still starting is not waited for, and reads everything", async () => {
+  const watch = "until [ -e go ]; do sleep 0.01; done; cat > part; mv part read";
+  const { code, atEnd, later } = await withWatcher(watch, { leave: true, command: "exit 7" });
+  assert.equal(code, 7);
+  assert.equal(atEnd, null);
+  assert.match(later ?? "", MESSAGES);
+});
+
+for (const leave of [false, true]) {
+  test(`a watcher that has begun is waited for, ${leave ? "also with" : "without"} --leave`, async () => {
+    const watch =
+      "read line; : > begun; { echo $line; cat; } > part; for i in {1..9}; do sleep 0.01; done; mv part read";
+    const command = "until [ -e begun ]; do :; done; exit 7";
+    const { code, atEnd } = await withWatcher(watch, { leave, command });
+    assert.equal(code, 7);
+    assert.match(atEnd ?? "", MESSAGES);
+  });
+}
+
+test("without --leave a watcher that is still starting is waited for", async () => {
+  const watch = "sleep 0.1; cat > part; mv part read";
+  const { atEnd } = await withWatcher(watch, { leave: false, command: "exit 7" });
+  assert.match(atEnd ?? "", MESSAGES);
+});
 
 test("a watcher that does not start is reported in one line, and the workload runs", async () => {
   const { stdout, stderr, code } = await shell(
