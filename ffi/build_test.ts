@@ -13,7 +13,10 @@ const OLDEST_GLIBC = [2, 28];
 /** Libraries that a product may be linked with. */
 const NEEDED = /^(libc\.so\.6|libdl\.so\.2|libpthread\.so\.0|ld-linux-[\w-]+\.so\.\d)$/;
 
-const EXPORTED = ["InitializeInjection", "service_exec", "service_segment_ask"];
+const EXPORTED: Record<string, string[]> = {
+  "libservice.so": ["InitializeInjection", "service_exec", "service_segment_ask"],
+  "libdevices.so": ["devices_start", "devices_stop"],
+};
 
 const ONE_POINTER = "8 (bytes)";
 
@@ -21,6 +24,12 @@ const LIBRARY = PRODUCTS["libservice.so"]!;
 
 /** A library that calls the functions that glibc 2.34 moved into libc. */
 const EXERCISE: Product = { ...LIBRARY, sources: ["testdata/moved_functions.c"] };
+
+const LIBRARIES: Record<string, Product> = {
+  "libservice.so": LIBRARY,
+  "libdevices.so": PRODUCTS["libdevices.so"]!,
+  exercise: EXERCISE,
+};
 
 const text = async (...words: string[]) => (await run(words)).stdout;
 
@@ -39,7 +48,7 @@ for (const architecture of ARCHITECTURES) {
     : "no glibc";
   const test = testUnless(missing);
 
-  for (const [name, product] of Object.entries({ "libservice.so": LIBRARY, exercise: EXERCISE })) {
+  for (const [name, product] of Object.entries(LIBRARIES)) {
     test(
       `${name} for ${architecture} can be loaded into any program with glibc 2.28 or newer`,
       async () => {
@@ -66,17 +75,16 @@ for (const architecture of ARCHITECTURES) {
     );
   }
 
-  test(
-    `libservice.so for ${architecture} exports three functions`,
-    async () => {
+  for (const [name, exported] of Object.entries(EXPORTED)) {
+    test(`${name} for ${architecture} exports what it is called by`, async () => {
       await using directory = await temporaryDirectory();
       const output = `${directory.path}/lib.so`;
-      await compile(LIBRARY, { compilers: [compiler!], output });
+      await compile(LIBRARIES[name]!, { compilers: [compiler!], output });
       const symbols = await text("nm", "-D", "--defined-only", output);
       const names = symbols.trim().split("\n").map((line) => line.split(" ").at(-1));
-      assert.deepEqual(names, EXPORTED);
-    },
-  );
+      assert.deepEqual(names, exported);
+    });
+  }
 
   test(
     `service-supervisor for ${architecture} needs no library`,

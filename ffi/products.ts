@@ -15,6 +15,13 @@ const SPLIT_GLIBC_LIBRARIES = ["-Wl,--no-as-needed", "-l:libdl.so.2", "-l:libpth
 /** aarch64 only: atomics inline, without the constructor by which the compiler's own library chooses them. */
 const INLINE_ATOMICS = "-mno-outline-atomics";
 
+/** A segment with room for eight devices, each with seven MIG devices. */
+const DEVICES_CAPACITIES = [
+  "-DSEGMENT_SIZE=0x100000u",
+  "-DSEGMENT_SERIES=6144u",
+  "-DSEGMENT_CELLS=8192u",
+];
+
 /** A native file, its sources and its flags. */
 export interface Product {
   /** Paths below `ffi/`. */
@@ -76,6 +83,23 @@ export const PRODUCTS: Record<string, Product> = {
       "sources.c",
     ],
     flags: PRELOAD_FLAGS,
+    fallbacks: [[INLINE_ATOMICS, ...SPLIT_GLIBC_LIBRARIES], SPLIT_GLIBC_LIBRARIES, []],
+  },
+  "libdevices.so": {
+    sources: [
+      "devices/basics.c",
+      "devices/device.c",
+      "devices/identity.c",
+      "devices/library.c",
+      "devices/list.c",
+      "devices/memory.c",
+      "devices/metrics.c",
+      "devices/poller.c",
+      "segment/file.c",
+      "segment/segment.c",
+      "segment/tables.c",
+    ],
+    flags: [...PRELOAD_FLAGS, ...DEVICES_CAPACITIES],
     fallbacks: [[INLINE_ATOMICS, ...SPLIT_GLIBC_LIBRARIES], SPLIT_GLIBC_LIBRARIES, []],
   },
 };

@@ -91,6 +91,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "ffi/supervisor": [],
   "ffi/cuda": ["ffi/activity", "ffi/segment"],
   "ffi/activity": ["ffi/segment"],
+  "ffi/devices": ["ffi/segment"],
   "ffi/segment": [],
   "ffi/export.h": [],
 };

@@ -54,6 +54,35 @@ export function openSegmentAsk(library: string): AskSegment | null {
   }
 }
 
+/** The poller of NVIDIA's devices; see `ffi/devices/poller.c`. */
+export interface DevicePoller {
+  /**
+   * Begins to poll, in a thread of its own; never blocks. The segment is below the first of the
+   * `directories` that has room. `nvml`: path of another library than the driver's, or the empty string.
+   * Returns 0 or a negative errno.
+   */
+  start(directories: readonly string[], nvml: string): number;
+  /** Ends the thread; one in a call that hangs is left alone after 100 ms. */
+  stop(): void;
+}
+
+/** The poller in `library`; `null` if that cannot be opened. */
+export function openDevicePoller(library: string): DevicePoller | null {
+  try {
+    const { symbols } = Deno.dlopen(library, {
+      devices_start: { parameters: ["buffer", "buffer"], result: "i32" },
+      devices_stop: { parameters: [], result: "void" },
+    });
+    return {
+      start: (directories, nvml) =>
+        symbols.devices_start(terminated([directories.join(":")]), terminated([nvml])),
+      stop: () => symbols.devices_stop(),
+    };
+  } catch {
+    return null;
+  }
+}
+
 /** Words as C reads them, each ended by a NUL. */
 function terminated(words: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();

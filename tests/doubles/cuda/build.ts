@@ -77,12 +77,13 @@ async function canWatch(sanitizer: Sanitizer): Promise<boolean> {
   }
 }
 
-/** A path without commas: they separate flags of the linker. */
-function folderOf(sanitizer: Sanitizer | undefined): string {
+/** The folder for a sanitizer's builds; without commas: they separate flags of the linker. */
+export function folderOf(sanitizer: Sanitizer | undefined): string {
   return sanitizer?.replace(",", "-") ?? "plain";
 }
 
-function watchedBy(sanitizer: Sanitizer | undefined): string[] {
+/** Flags of a sanitizer. */
+export function watchedBy(sanitizer: Sanitizer | undefined): string[] {
   return sanitizer ? [`-fsanitize=${sanitizer}`, "-fno-sanitize-recover=undefined"] : [];
 }
 
@@ -131,7 +132,8 @@ async function sources(prefix: string): Promise<string[]> {
   return names;
 }
 
-function once(name: string, folders: string[], make: (path: string) => Promise<void>) {
+/** The file that `make` makes in the temporary folder of this test process, made once. */
+export function once(name: string, folders: string[], make: (path: string) => Promise<void>) {
   const path = [root(), ...folders, name].join("/");
   const known = builds.get(path);
   if (known) return known;
@@ -148,7 +150,8 @@ function root(): string {
   return created;
 }
 
-async function compile(path: string, files: string[], flags: string[]): Promise<void> {
+/** Compiles C files. */
+export async function compile(path: string, files: string[], flags: string[]): Promise<void> {
   const args = [...FLAGS, ...flags, ...files, "-o", path];
   const { success, stderr } = await command([compiler!, ...args, "-ldl", "-lpthread"]).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));

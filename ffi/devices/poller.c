@@ -1,0 +1,165 @@
+/* The thread that polls the devices: one poll a second, begun a little before each whole second, when the
+ * watcher reads. It blocks nobody: whoever reads reads the segment, and a call that hangs is named there. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../export.h"
+#include "groups.h"
+#include "list.h"
+
+#define SECOND_NS 1000000000ull
+/* Time that a poll has before the watcher's tick. */
+#define LEAD_NS 300000000ull
+/* Time that a stop waits for the thread. */
+#define PATIENCE_NS 100000000ull
+
+static sem_t wake, ended;
+static atomic_bool stopping, running;
+static char *library_path;
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static struct timespec timespec_of(uint64_t ns) {
+    return (struct timespec){(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
+}
+
+/* ---- Polling ---- */
+
+static void (*const OF_DEVICES[])(struct device *) = {poll_identity, poll_memory, poll_basics};
+static void (*const OF_MIG_DEVICES[])(struct device *) = {poll_identity, poll_memory};
+
+#define EACH(groups, device)                                                          \
+    for (size_t i = 0; i < sizeof(groups) / sizeof *(groups) && !(device)->fault; i++) groups[i](device)
+
+static void set_lost(struct device *device) {
+    char buffer[32];
+    const char *tags[] = {"reason", library_words(device->fault, buffer), NULL};
+    device_forgets(device);
+    device->lost_cell = device_cell(device, "lost", GAUGE, tags) + 1;
+    segment_set(device->lost_cell - 1, 1, 1);
+}
+
+static void set_polled(struct device *device) {
+    if (device->lost_cell) segment_set(device->lost_cell - 1, 1, 0);
+    device->lost_cell = 0;
+    if (device->polled_cell == 0) device->polled_cell = device_cell(device, "polled", GAUGE, NULL) + 1;
+    segment_set(device->polled_cell - 1, clock_ns(CLOCK_REALTIME), 1);
+    device->prepared = true;
+    device->polls++;
+}
+
+static void poll_device(struct device *device) {
+    device->before_ns = device->polled_ns;
+    device->polled_ns = clock_ns(CLOCK_BOOTTIME);
+    if (device->parent) EACH(OF_MIG_DEVICES, device);
+    else EACH(OF_DEVICES, device);
+    if (device->fault) set_lost(device);
+    else set_polled(device);
+    /* At once: the next device may hang. */
+    segment_publish(0);
+}
+
+static void poll(void) {
+    for (uint32_t i = 0; i < devices_count && !stopping; i++)
+        if (list_holds(&devices[i])) poll_device(&devices[i]);
+}
+
+/* ---- The thread ---- */
+
+/* Waits until a while before the next whole second; returns whether to go on. */
+static bool wait_for_beat(void) {
+    uint64_t now = clock_ns(CLOCK_REALTIME);
+    struct timespec beat = timespec_of((now + LEAD_NS) / SECOND_NS * SECOND_NS + SECOND_NS - LEAD_NS);
+    while (!stopping && sem_timedwait(&wake, &beat) != 0 && errno == EINTR) {}
+    return !stopping;
+}
+
+static bool refuse(nvmlReturn_t answer) {
+    char buffer[32];
+    segment_state(SEGMENT_REFUSED, library_words(answer, buffer));
+    return false;
+}
+
+static bool begin(void) {
+    char reason[512];
+    if (!library_open(library_path, reason, sizeof reason)) {
+        segment_state(SEGMENT_REFUSED, reason);
+        return false;
+    }
+    nvmlReturn_t answer = library_initialise(false);
+    if (answer == NVML_SUCCESS) answer = list_devices();
+    if (answer != NVML_SUCCESS) return refuse(answer);
+    if (devices_count == 0) return refuse(NVML_ERROR_GPU_NOT_FOUND);
+    segment_state(SEGMENT_CAPTURING, NULL);
+    return true;
+}
+
+static void *run(void *unused) {
+    (void)unused;
+    if (begin()) {
+        do poll();
+        while (wait_for_beat());
+    }
+    /* The reason stays to be read. */
+    while (!stopping) sem_wait(&wake);
+    segment_state(SEGMENT_ENDED, NULL);
+    segment_remove();
+    segment_forget();
+    list_close();
+    running = false;
+    sem_post(&ended);
+    return NULL;
+}
+
+static int start_thread(void) {
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) pthread_detach(thread);
+    return -error;
+}
+
+/* Begins to poll the devices, in a thread; never blocks. The segment is in the first of the directories
+ * (separated by ':') that has room, the locks in the first that can be made. `library`: a path instead of
+ * the driver's library, or empty. Returns 0 or a negative errno. */
+SERVICE_EXPORT int devices_start(const char *directories, const char *library) {
+    if (atomic_exchange(&running, true)) return -EALREADY;
+    stopping = false;
+    sem_init(&wake, 0, 0);
+    sem_init(&ended, 0, 0);
+    free(library_path);
+    library_path = strdup(library ? library : "");
+    int error = list_open(directories);
+    if (error == 0) error = segment_open(directories);
+    if (error == 0) error = start_thread();
+    if (error == 0) return 0;
+    segment_remove();
+    segment_forget();
+    list_close();
+    running = false;
+    return error;
+}
+
+/* Ends the thread; after 100 ms it is left alone, in a call that hangs. */
+SERVICE_EXPORT void devices_stop(void) {
+    if (!running) return;
+    stopping = true;
+    sem_post(&wake);
+    struct timespec until = timespec_of(clock_ns(CLOCK_REALTIME) + PATIENCE_NS);
+    while (sem_timedwait(&ended, &until) != 0 && errno == EINTR) {}
+}

@@ -1,0 +1,138 @@
+/** Processes that poll the devices of the fake driver, and what they publish. */
+
+import type { Tags } from "@service/core";
+import { Segment } from "../../../local/sources/segments/segment.ts";
+import { SEGMENT_NAME } from "../../../local/sources/segments/segments.ts";
+import { CellValues } from "../../../local/sources/segments/values.ts";
+import { inTime, start, type Started } from "../../command.ts";
+import { temporaryDirectory } from "../../temporary_directory.ts";
+import type { Sanitizer } from "../cuda/build.ts";
+import { driver, host, pollerLibrary } from "./build.ts";
+
+/** How often a condition is looked at again. */
+const LOOK_AGAIN_MS = 20;
+
+/** A value that is measured at present. */
+export interface Reading {
+  name: string;
+  tags: Tags;
+  value: number;
+}
+
+/** What a segment says. */
+export interface Published {
+  state: string;
+  reason: string;
+  readings: Reading[];
+}
+
+/** Options of a {@linkcode Bench}. */
+export interface BenchOptions {
+  sanitizer?: Sanitizer;
+  /** Functions that the driver lacks. */
+  lacking?: readonly string[];
+  /** Variables of the processes. */
+  env?: Record<string, string>;
+}
+
+/** A process that polls. */
+export interface Poller {
+  readonly started: Started;
+  /** What it publishes, as soon as `condition` holds for it. */
+  until(condition: (published: Published) => boolean): Promise<Published>;
+  /** Ends it as the watcher does; its exit status and output. */
+  stop(): ReturnType<typeof inTime<Awaited<Started["ended"]>>>;
+}
+
+/** A directory with a script of the driver, shared by all that poll there. */
+export interface Bench extends AsyncDisposable {
+  /** Replaces the script. */
+  script(lines: string): Promise<void>;
+  poll(): Promise<Poller>;
+  /** The calls so far, as `FUNCTION DEVICE`. */
+  calls(): Promise<string[]>;
+}
+
+/** A bench with its first script. */
+export async function openBench(lines: string, options: BenchOptions = {}): Promise<Bench> {
+  const { sanitizer, lacking, env } = options;
+  const directory = await temporaryDirectory();
+  const at = (name: string) => `${directory.path}/${name}`;
+  const pollers: Started[] = [];
+  async function script(lines: string) {
+    await Deno.writeTextFile(at("new"), lines);
+    await Deno.rename(at("new"), at("script"));
+  }
+  await script(lines);
+  const words = [
+    ...[await host(sanitizer), await pollerLibrary(sanitizer)],
+    ...[at("shared/devices"), await driver({ sanitizer, lacking })],
+  ];
+  return {
+    script,
+    async poll() {
+      const variables = { FAKE_NVML: at("script"), FAKE_NVML_LOG: at("log"), ...env };
+      const started = start(words, variables);
+      pollers.push(started);
+      await started.stdout.match(/^(0) /m);
+      return pollerOf(started, at("shared/devices"));
+    },
+    async calls() {
+      return (await Deno.readTextFile(at("log"))).trim().split("\n");
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { process, ended } of pollers) {
+        try {
+          process.kill("SIGKILL");
+        } catch {
+          // It has ended.
+        }
+        await ended;
+      }
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function pollerOf(started: Started, directory: string): Poller {
+  return {
+    started,
+    async until(condition) {
+      for (;;) {
+        const published = read(directory, started.process.pid);
+        if (published && condition(published)) return published;
+        await inTime(started, new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS)));
+      }
+    },
+    async stop() {
+      started.process.kill("SIGTERM");
+      return await inTime(started, started.ended);
+    },
+  };
+}
+
+/** What the process with this pid publishes at present. */
+function read(directory: string, pid: number): Published | null {
+  for (const { name } of Deno.readDirSync(directory)) {
+    if (!SEGMENT_NAME.test(name) || !name.startsWith(`${pid}-`)) continue;
+    using segment = Segment.open(`${directory}/${name}`);
+    const reading = segment?.read(true);
+    if (!segment || !reading) return null;
+    const values = new CellValues();
+    values.update(reading.words);
+    const readings = segment.series.flatMap(({ name, tags, cells }) =>
+      cells.flatMap(({ at }) => {
+        const value = values.quotient(at);
+        return value === null ? [] : [{ name, tags, value }];
+      })
+    );
+    return { state: segment.state, reason: segment.reason, readings };
+  }
+  return null;
+}
+
+/** Values of a metric, by the UUID of the device. */
+export function valuesOf({ readings }: Published, metric: string): Record<string, number> {
+  const found = readings.filter(({ name }) => name === metric);
+  return Object.fromEntries(found.map(({ tags, value }) => [tags["device.uuid"]!, value]));
+}
