@@ -8,7 +8,8 @@ const FFI = new URL("../../../ffi/", import.meta.url).pathname;
 const HERE = new URL("./", import.meta.url).pathname;
 const TOY = new URL("../toy/", import.meta.url).pathname;
 const FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g"];
-const SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"];
+/** Flags of a library. */
+export const SHARED: string[] = ["-shared", "-fPIC", "-fvisibility=hidden"];
 
 /** Toolkits with a fake CUPTI, and the name of its library. */
 export const TOOLKITS = {

@@ -1,0 +1,383 @@
+/* Strict driver: graphs, captured from streams or made node by node, and their callbacks. */
+#include "driver.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEPENDENCIES = 8 };
+
+struct strict_node {
+    struct strict_graph *graph;
+    struct strict_node *next;
+    struct strict_node *original;
+    struct strict_node *before[MAX_DEPENDENCIES];
+    uint32_t dependencies, type, index;
+    struct strict_operation operation;
+    struct strict_function *function;
+};
+
+struct strict_graph {
+    uint32_t id, nodes;
+    struct strict_node *first, *last;
+};
+
+struct strict_exec {
+    uint32_t id;
+    bool whole;
+    struct strict_graph graph;
+    _Atomic uint64_t launches, recorded_ns;
+};
+
+/* Parameters of nodes as cuda.h has them. */
+struct kernel_node_parameters {
+    void *function;
+    unsigned int grid[3], block[3], shared_bytes;
+    void **arguments, **extra;
+    void *kernel, *context;
+};
+
+static _Atomic uint32_t last_id;
+
+uint64_t strict_node_id(const struct strict_node *node)
+{
+    return (uint64_t)node->graph->id << 32 | (node->index + 1);
+}
+
+uint32_t strict_graph_id(const struct strict_graph *graph)
+{
+    return graph->id;
+}
+
+uint32_t strict_exec_id(const struct strict_exec *exec)
+{
+    return exec->id;
+}
+
+static void tell_graph(uint32_t cbid, struct strict_graph_data data)
+{
+    tell_resource(cbid, NULL, &data);
+}
+
+static struct strict_node *append(struct strict_graph *graph, uint32_t type,
+                                  const struct strict_operation *operation,
+                                  struct strict_function *function)
+{
+    struct strict_node *node = calloc(1, sizeof *node);
+    node->graph = graph;
+    node->type = type;
+    node->index = graph->nodes++;
+    if (operation)
+        node->operation = *operation;
+    node->function = function;
+    *(graph->last ? &graph->last->next : &graph->first) = node;
+    graph->last = node;
+    return node;
+}
+
+static void depend(struct strict_node *node, struct strict_node *before)
+{
+    for (uint32_t i = 0; i < node->dependencies; i++) {
+        if (node->before[i] == before)
+            return;
+    }
+    if (node->dependencies == MAX_DEPENDENCIES)
+        strict_fatal("strict driver: more than %d dependencies of a node", MAX_DEPENDENCIES);
+    node->before[node->dependencies++] = before;
+}
+
+static struct strict_node *add(struct strict_graph *graph, uint32_t type,
+                               const struct strict_operation *operation,
+                               struct strict_function *function, struct strict_node *const *before,
+                               size_t count)
+{
+    tell_graph(RESOURCE_NODE_CREATE_STARTING,
+               (struct strict_graph_data){.graph = graph, .node_type = type});
+    struct strict_node *node = append(graph, type, operation, function);
+    for (size_t i = 0; i < count; i++)
+        depend(node, before[i]);
+    tell_graph(RESOURCE_NODE_CREATED,
+               (struct strict_graph_data){.graph = graph, .node = node, .node_type = type});
+    for (uint32_t i = 0; i < node->dependencies; i++) {
+        tell_graph(RESOURCE_DEPENDENCY_CREATED, (struct strict_graph_data){
+                       .graph = graph, .node = node->before[i], .node_type = node->before[i]->type,
+                       .dependency = node});
+    }
+    return node;
+}
+
+STRICT_API CUresult cuGraphCreate(void **graph, unsigned int flags)
+{
+    (void)flags;
+    forbid_inside("cuGraphCreate");
+    struct strict_graph *made = calloc(1, sizeof *made);
+    made->id = ++last_id;
+    *graph = made;
+    tell_graph(RESOURCE_GRAPH_CREATED, (struct strict_graph_data){.graph = made});
+    return CUDA_SUCCESS;
+}
+
+STRICT_API CUresult cuStreamBeginCapture_v2(void *stream, int mode)
+{
+    struct {
+        void *stream;
+        int mode;
+    } p = {stream, mode};
+    struct strict_call call = begin(CBID_STREAM_BEGIN_CAPTURE, "cuStreamBeginCapture_v2", &p, NULL);
+    struct strict_stream *captured = stream_of(stream);
+    captured->last = NULL;
+    void *graph;
+    CUresult result = cuGraphCreate(&graph, 0);
+    captured->capture = graph;
+    return end(&call, result);
+}
+
+STRICT_API CUresult cuStreamEndCapture(void *stream, void **graph)
+{
+    struct {
+        void *stream;
+        void **graph;
+    } p = {stream, graph};
+    struct strict_call call = begin(CBID_STREAM_END_CAPTURE, "cuStreamEndCapture", &p, NULL);
+    struct strict_stream *captured = stream_of(stream);
+    *graph = captured->capture;
+    captured->capture = NULL;
+    captured->last = NULL;
+    return end(&call, *graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+STRICT_API CUresult cuStreamIsCapturing(void *stream, int *status)
+{
+    forbid_inside("cuStreamIsCapturing");
+    *status = stream_of(stream)->capture != NULL;
+    return CUDA_SUCCESS;
+}
+
+STRICT_API CUresult cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    forbid_inside("cuThreadExchangeStreamCaptureMode");
+    *mode = 0;
+    return CUDA_SUCCESS;
+}
+
+/* A wait for an event is no node: a joint of two streams, which the next node has. */
+struct joint {
+    struct strict_node *nodes[MAX_DEPENDENCIES];
+    uint32_t count;
+};
+static _Thread_local struct joint waited;
+
+void capture(struct strict_stream *stream, uint32_t type, const struct strict_operation *operation,
+             struct strict_function *function)
+{
+    struct strict_node *before[MAX_DEPENDENCIES + 1];
+    size_t count = 0;
+    if (stream->last)
+        before[count++] = stream->last;
+    for (uint32_t i = 0; i < waited.count; i++)
+        before[count++] = waited.nodes[i];
+    waited.count = 0;
+    stream->last = add(stream->capture, type, operation, function, before, count);
+}
+
+void capture_wait(struct strict_stream *stream, struct strict_event *event)
+{
+    stream->capture = event->capture;
+    if (event->node && event->node != stream->last && waited.count < MAX_DEPENDENCIES)
+        waited.nodes[waited.count++] = event->node;
+}
+
+/* A stream that joined a capture leaves it when the first one ends it. */
+STRICT_API CUresult strictStreamLeaveCapture(void *stream)
+{
+    struct strict_stream *joined = stream_of(stream);
+    joined->capture = NULL;
+    joined->last = NULL;
+    return CUDA_SUCCESS;
+}
+
+STRICT_API CUresult cuGraphAddKernelNode_v2(void **node, void *graph, void *const *before,
+                                            size_t count,
+                                            const struct kernel_node_parameters *parameters)
+{
+    struct {
+        void **node;
+        void *graph;
+        void *const *before;
+        size_t count;
+        const struct kernel_node_parameters *parameters;
+    } p = {node, graph, before, count, parameters};
+    struct strict_function *function = parameters->function;
+    struct strict_call call =
+        begin(CBID_GRAPH_ADD_KERNEL_NODE, "cuGraphAddKernelNode_v2", &p, NULL);
+    struct strict_operation operation = {
+        .kind = KIND_CONCURRENT_KERNEL,
+        .name = function->name,
+        .duration_ns = function->duration_ns,
+    };
+    memcpy(operation.grid, parameters->grid, sizeof operation.grid);
+    memcpy(operation.block, parameters->block, sizeof operation.block);
+    *node = add(graph, NODE_KERNEL, &operation, function, (struct strict_node *const *)before,
+                count);
+    return end(&call, CUDA_SUCCESS);
+}
+
+STRICT_API CUresult cuGraphAddEmptyNode(void **node, void *graph, void *const *before, size_t count)
+{
+    struct {
+        void **node;
+        void *graph;
+        void *const *before;
+        size_t count;
+    } p = {node, graph, before, count};
+    struct strict_call call = begin(CBID_GRAPH_ADD_EMPTY_NODE, "cuGraphAddEmptyNode", &p, NULL);
+    *node = add(graph, NODE_EMPTY, NULL, NULL, (struct strict_node *const *)before, count);
+    return end(&call, CUDA_SUCCESS);
+}
+
+static void clone_nodes(struct strict_exec *exec, struct strict_graph *graph)
+{
+    for (struct strict_node *node = graph->first; node; node = node->next) {
+        struct strict_node *clone =
+            append(&exec->graph, node->type, &node->operation, node->function);
+        clone->original = node;
+        tell_graph(RESOURCE_NODE_CLONED, (struct strict_graph_data){
+                       .graph = &exec->graph, .original_graph = graph, .node = clone,
+                       .original_node = node, .node_type = node->type});
+    }
+}
+
+STRICT_API CUresult cuGraphInstantiateWithFlags(void **made, void *graph, unsigned long long flags)
+{
+    struct {
+        void **made;
+        void *graph;
+        unsigned long long flags;
+    } p = {made, graph, flags};
+    struct strict_call call =
+        begin(CBID_GRAPH_INSTANTIATE, "cuGraphInstantiateWithFlags", &p, NULL);
+    tell_graph(RESOURCE_EXEC_CREATE_STARTING, (struct strict_graph_data){.graph = graph});
+    struct strict_exec *exec = calloc(1, sizeof *exec);
+    exec->id = exec->graph.id = ++last_id;
+    struct strict_hooks *hooks = atomic_load(&strict_hooks);
+    /* Whole graphs are traced only if that was asked for before they were instantiated. */
+    exec->whole = hooks && atomic_load(&hooks->kinds[KIND_GRAPH_TRACE]);
+    clone_nodes(exec, graph);
+    *made = exec;
+    tell_graph(RESOURCE_EXEC_CREATED, (struct strict_graph_data){.graph = graph, .exec = exec});
+    return end(&call, CUDA_SUCCESS);
+}
+
+STRICT_API CUresult cuGraphExecUpdate_v2(void *exec, void *graph, void *info)
+{
+    struct {
+        void *exec, *graph, *info;
+    } p = {exec, graph, info};
+    struct strict_call call = begin(CBID_GRAPH_EXEC_UPDATE, "cuGraphExecUpdate_v2", &p, NULL);
+    struct strict_exec *updated = exec;
+    struct strict_node *from = ((struct strict_graph *)graph)->first;
+    for (struct strict_node *node = updated->graph.first; node && from;
+         node = node->next, from = from->next) {
+        node->operation = from->operation;
+        node->function = from->function;
+        node->original = from;
+        tell_graph(RESOURCE_NODE_UPDATED, (struct strict_graph_data){
+                       .graph = &updated->graph, .original_graph = graph, .node = node,
+                       .original_node = from, .node_type = node->type, .exec = exec});
+    }
+    return end(&call, CUDA_SUCCESS);
+}
+
+/* The nodes run one after the other; only an exec made for it has one record of all. */
+STRICT_API CUresult cuGraphLaunch(void *exec, void *stream)
+{
+    struct {
+        void *exec, *stream;
+    } p = {exec, stream};
+    struct strict_call call = begin(CBID_GRAPH_LAUNCH, "cuGraphLaunch", &p, NULL);
+    struct strict_exec *launched = exec;
+    struct strict_stream *on = stream_of(stream);
+    struct strict_operation whole = {
+        .kind = KIND_GRAPH_TRACE, .correlation = call.correlation, .graph = launched->id};
+    for (struct strict_node *node = launched->graph.first; node; node = node->next) {
+        struct strict_operation operation = node->operation;
+        whole.duration_ns += operation.duration_ns;
+        if (launched->whole || node->type > NODE_MEMSET)
+            continue;
+        operation.correlation = call.correlation;
+        operation.graph = launched->id;
+        operation.node = strict_node_id(node);
+        execute(on, &operation, node->function);
+    }
+    if (launched->whole && execute(on, &whole, NULL)) {
+        atomic_fetch_add(&launched->launches, 1);
+        atomic_fetch_add(&launched->recorded_ns, whole.duration_ns);
+    }
+    return end(&call, CUDA_SUCCESS);
+}
+
+/* Launches that have one record of the whole graph, and the sum of their durations. */
+STRICT_API CUresult strictGraphGetRecorded(void *exec, uint64_t *launches, uint64_t *sum_ns)
+{
+    *launches = atomic_load(&((struct strict_exec *)exec)->launches);
+    *sum_ns = atomic_load(&((struct strict_exec *)exec)->recorded_ns);
+    return CUDA_SUCCESS;
+}
+
+static void destroy_nodes(struct strict_graph *graph)
+{
+    for (struct strict_node *node = graph->first, *next; node; node = next) {
+        next = node->next;
+        tell_graph(RESOURCE_NODE_DESTROY_STARTING, (struct strict_graph_data){
+                       .graph = graph, .node = node, .node_type = node->type});
+        free(node);
+    }
+    graph->first = graph->last = NULL;
+}
+
+STRICT_API CUresult cuGraphExecDestroy(void *exec)
+{
+    struct strict_call call = begin(CBID_GRAPH_EXEC_DESTROY, "cuGraphExecDestroy", &exec, NULL);
+    tell_graph(RESOURCE_EXEC_DESTROY_STARTING, (struct strict_graph_data){.exec = exec});
+    destroy_nodes(&((struct strict_exec *)exec)->graph);
+    free(exec);
+    return end(&call, CUDA_SUCCESS);
+}
+
+STRICT_API CUresult cuGraphDestroy(void *graph)
+{
+    struct strict_call call = begin(CBID_GRAPH_DESTROY, "cuGraphDestroy", &graph, NULL);
+    tell_graph(RESOURCE_GRAPH_DESTROY_STARTING, (struct strict_graph_data){.graph = graph});
+    destroy_nodes(graph);
+    free(graph);
+    return end(&call, CUDA_SUCCESS);
+}
+
+STRICT_API CUresult cuGraphGetNodes(void *graph, void **nodes, size_t *count)
+{
+    forbid_inside("cuGraphGetNodes");
+    struct strict_graph *asked = graph;
+    size_t index = 0;
+    for (struct strict_node *node = asked->first; nodes && node && index < *count;
+         node = node->next)
+        nodes[index++] = node;
+    *count = nodes ? index : asked->nodes;
+    return CUDA_SUCCESS;
+}
+
+STRICT_API CUresult cuGraphNodeGetType(void *node, int *type)
+{
+    forbid_inside("cuGraphNodeGetType");
+    *type = (int)((struct strict_node *)node)->type;
+    return CUDA_SUCCESS;
+}
+
+STRICT_API CUresult cuGraphKernelNodeGetParams_v2(void *node, struct kernel_node_parameters *p)
+{
+    forbid_inside("cuGraphKernelNodeGetParams_v2");
+    struct strict_node *asked = node;
+    *p = (struct kernel_node_parameters){.function = asked->function};
+    memcpy(p->grid, asked->operation.grid, sizeof p->grid);
+    memcpy(p->block, asked->operation.block, sizeof p->block);
+    return CUDA_SUCCESS;
+}
