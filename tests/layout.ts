@@ -55,7 +55,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "local/watch": [
     ...["local/plan.ts", "local/serve", "local/upload", "local/runs", "local/base"],
     "local/sources",
-    ...["local/sources/activity", "local/sources/console"],
+    ...["local/sources/activity", "local/sources/console", "local/sources/devices"],
     ...["local/sources/proc", "local/sources/prometheus"],
   ],
   "local/sources": ["local/base"],

@@ -3,7 +3,7 @@
  *   series METRIC TYPE [KEY VALUE]...   prints the series
  *   frame SERIES NAME                   prints the cell
  *   cell SERIES NUMBER                  prints the cell
- *   add CELL A B · set CELL A B · publish · answer · state NUMBER [REASON]
+ *   add CELL A B · set CELL A B · publish · answer · state NUMBER [REASON] · call NAME · return
  *   fill SERIES COUNT                   COUNT frames, each with the values 1 and 1
  *   fork                                the child detaches from the segment, and runs for a while
  *   serve CELL                          from now on answers readers, and sets the cell to the time */
@@ -75,6 +75,8 @@ static uint32_t obey(char *words[]) {
     if (strcmp(verb, "answer") == 0) segment_publish(segment_asked());
     if (strcmp(verb, "taken") == 0) return segment_taken();
     if (strcmp(verb, "state") == 0) segment_state(first, words[2]);
+    if (strcmp(verb, "call") == 0) segment_call_begins(segment_name(words[1], strlen(words[1])));
+    if (strcmp(verb, "return") == 0) segment_call_ends();
     if (strcmp(verb, "fill") == 0) fill(first, number(words[2]));
     if (strcmp(verb, "fork") == 0) fork_child();
     return 0;

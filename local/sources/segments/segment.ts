@@ -18,6 +18,12 @@ export const SEGMENT_STATES = ["starting", "capturing", "interrupted", "refused"
 /** The state of the capture in a process. */
 export type SegmentState = typeof SEGMENT_STATES[number];
 
+/** A call of the writer to a library that may keep it waiting. */
+export interface SegmentCall {
+  name: string;
+  began_ns: bigint;
+}
+
 /** The values of one complete generation. */
 export interface SegmentReading {
   /** Of all cells; see `CellValues`. */
@@ -76,6 +82,13 @@ export class Segment implements Disposable {
   /** The last answer. */
   get answer(): number {
     return this.#progress.answered;
+  }
+
+  /** The call in progress at the last reading; `null` if there was none. */
+  get call(): SegmentCall | null {
+    const { call, call_began_ns } = this.#progress;
+    if (call === 0 || call_began_ns === 0n) return null;
+    return { name: this.#tables.text(call), began_ns: call_began_ns };
   }
 
   /** All series at the last reading, in the order of their appearance. */

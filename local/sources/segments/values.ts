@@ -1,6 +1,6 @@
 /** The values of a segment's cells: two 64-bit numbers each, and their increases since the last recording. */
 
-import { exact, rounded, type Sum } from "@service/core/sum";
+import { difference, exact, type Sum } from "@service/core/sum";
 import { refuseSegment } from "./layout.ts";
 
 /** The first or the second number of a cell. */
@@ -57,7 +57,10 @@ export class CellValues {
   increaseOfQuotient(cell: number): Sum {
     const increase = this.increase(cell, 0);
     const divisor = this.value(cell, 1);
-    return divisor > 1 ? rounded(increase) / divisor : increase;
+    if (divisor <= 1) return increase;
+    // Increases add up to the difference of the quotients, exactly.
+    const before = Number(word64(this.#recorded, wordOf(cell, 0)));
+    return difference(this.value(cell, 0) / divisor, before / divisor);
   }
 
   /**

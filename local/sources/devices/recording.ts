@@ -1,0 +1,124 @@
+/** The recording of devices: values of the newest poll, and increases from all pollers. */
+
+import { binIndex, describe, type Tags } from "@service/core";
+import { rounded } from "@service/core/sum";
+import { tsFromNs } from "@service/core/time";
+import type { Recorder } from "../recorder.ts";
+import type { Segments } from "../segments/segments.ts";
+import type { SegmentSeries } from "../segments/tables.ts";
+import { deviceAttributes } from "./attributes.ts";
+import { type Poller, UUID } from "./poller.ts";
+import { XidEvents } from "./xids.ts";
+
+/** The newest poll of a device. */
+interface Poll {
+  poller: Poller;
+  polled_ns: number;
+}
+
+/** Gauges of an older poll are not recorded. */
+const FRESH_NS = 3e9;
+
+/** Records devices, each value and each increase once. */
+export class DeviceRecording {
+  /** The newest poll that was recorded, by uuid. */
+  readonly #polls = new Map<string, Poll>();
+  /** Epoch seconds, by uuid. */
+  readonly #firstSeen = new Map<string, number>();
+  readonly #xids = new XidEvents();
+  readonly #start_ns: number;
+
+  /** A recording of a run that began at `start_ns`: polls before it are not its own. */
+  constructor(start_ns: bigint) {
+    this.#start_ns = Number(start_ns);
+  }
+
+  /** Records the `devices`, by uuid, of all `segments`; returns those that were polled just now. */
+  record(
+    recorder: Recorder,
+    segments: Segments<Poller>,
+    devices: Iterable<string>,
+  ): Set<string> {
+    const uuids = [...devices];
+    const pollers: Poller[] = [];
+    segments.each((poller) => {
+      for (const uuid of uuids) this.#recordIncreases(recorder, poller, uuid);
+      poller.markRecorded();
+      pollers.push(poller);
+    });
+    const fresh = new Set<string>();
+    for (const uuid of uuids) {
+      const poll = newestPoll(pollers, uuid);
+      if (!poll) continue;
+      this.#recordGap(recorder, uuid, poll);
+      this.#recordResource(recorder, uuid, poll);
+      if (Number(recorder.now_ns) - poll.polled_ns <= FRESH_NS) {
+        fresh.add(uuid);
+        this.#recordGauges(recorder, uuid, poll);
+      }
+      this.#polls.set(uuid, poll);
+    }
+    return fresh;
+  }
+
+  #recordIncreases(recorder: Recorder, poller: Poller, uuid: string): void {
+    for (const series of poller.metrics(uuid)) {
+      if (series.type !== "counter") continue;
+      recorder.counter(series.name, series.tags, poller.increase(series));
+    }
+    for (const series of poller.facts(uuid, "xid")) {
+      this.#xids.add(recorder, series.tags, rounded(poller.increase(series)));
+    }
+  }
+
+  /** What happened between the last poll of one poller and the first of the next is in no counter. */
+  #recordGap(recorder: Recorder, uuid: string, { poller, polled_ns }: Poll): void {
+    const before = this.#polls.get(uuid);
+    const gap_ns = before && before.poller !== poller ? polled_ns - before.polled_ns : 0;
+    recorder.counter("profiler_device_gap_nanoseconds", tagsOf(poller, uuid), Math.max(0, gap_ns));
+  }
+
+  #recordResource(recorder: Recorder, uuid: string, { poller }: Poll): void {
+    const attributes = poller.alive ? deviceAttributes(poller, uuid) : null;
+    if (!attributes) return;
+    const first_seen_ts = this.#firstSeen.get(uuid) ?? tsFromNs(recorder.now_ns);
+    this.#firstSeen.set(uuid, first_seen_ts);
+    recorder.resource("device", { [UUID]: uuid }, attributes, first_seen_ts);
+    const unsupported = poller.holding(uuid, "unsupported").length;
+    recorder.gauge("profiler_unsupported_metrics", tagsOf(poller, uuid), unsupported);
+  }
+
+  #recordGauges(recorder: Recorder, uuid: string, { poller, polled_ns }: Poll): void {
+    const isNew = polled_ns > (this.#polls.get(uuid)?.polled_ns ?? this.#start_ns);
+    for (const series of poller.metrics(uuid)) {
+      const value = series.type === "gauge" ? poller.value(series) : null;
+      if (value === null) continue;
+      recorder.gauge(series.name, series.tags, value);
+      if (isNew) recordDistribution(recorder, series, value);
+    }
+  }
+}
+
+/** The catalogue says which gauges have a distribution. */
+function recordDistribution(recorder: Recorder, { name, tags }: SegmentSeries, value: number) {
+  const distribution = `${name}_distribution`;
+  if (!describe(distribution)) return;
+  const bins = new Map([[binIndex(value), 1]]);
+  const increase = { count: 1, sum: value, min: value, max: value, buckets: { bins } };
+  recorder.histogram(distribution, tags, increase);
+}
+
+function newestPoll(pollers: readonly Poller[], uuid: string): Poll | null {
+  let newest: Poll | null = null;
+  for (const poller of pollers) {
+    const polled_ns = poller.polled_ns(uuid);
+    if (polled_ns !== null && polled_ns > (newest?.polled_ns ?? 0)) newest = { poller, polled_ns };
+  }
+  return newest;
+}
+
+/** The two tags of every series of a device. */
+function tagsOf(poller: Poller, uuid: string): Tags {
+  const [polled] = poller.facts(uuid, "polled");
+  return polled?.tags ?? { [UUID]: uuid };
+}
