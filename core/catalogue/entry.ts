@@ -8,7 +8,7 @@ export interface CatalogueEntry {
   readonly name: string;
   /** Type of its series. */
   readonly type: Metric["type"];
-  /** Unit of its values, the end of its name; `null` for a plain number. */
+  /** Unit of its values, with which its name or that of its gauge ends; `null` for a plain number. */
   readonly unit: string | null;
   /** Keys of the tags that identify its series. */
   readonly tags: readonly string[];

@@ -9,11 +9,25 @@ Deno.test("every metric has one entry, found by its name", () => {
   assert.equal(describe("no_such_metric"), undefined);
 });
 
+/** Counters of devices have the names that other tools give them. */
+const NO_TOTAL = /^gpu_(pcie_replay_counter|xid_critical_errors|(nvlink|ecc)_errors_[a-z_]+)$/;
+
 Deno.test("names are snake_case and end in the unit, and plain counts in total", () => {
   for (const { name, type, unit } of catalogue) {
-    assert.match(name, /^[a-z]+(_[a-z]+)+$/);
-    if (unit !== null) assert.ok(name.endsWith(`_${unit}`), name);
-    else if (type === "counter") assert.match(name, /_total$/);
+    assert.match(name, /^[a-z]+(_[a-z]+\d*)+$/);
+    const measured = name.replace(/_distribution$/, "");
+    if (unit !== null) assert.ok(measured.endsWith(`_${unit}`), name);
+    else if (type === "counter" && !NO_TOTAL.test(name)) assert.match(name, /_total$/);
+  }
+});
+
+Deno.test("a distribution is of a gauge, with its unit and its tags", () => {
+  const distributions = catalogue.filter(({ name }) => name.endsWith("_distribution"));
+  assert.ok(distributions.length > 0);
+  for (const { name, type, unit, tags } of distributions) {
+    const gauge = describe(name.replace(/_distribution$/, ""));
+    assert.equal(type, "histogram");
+    assert.deepEqual([gauge?.type, gauge?.unit, gauge?.tags], ["gauge", unit, tags], name);
   }
 });
 

@@ -1,5 +1,6 @@
 /** Metrics of the profiler itself: its losses and its costs. */
 
+import { DEVICE_TAGS } from "./device_entry.ts";
 import { type CatalogueEntry, PROCESS_TAGS as process } from "./entry.ts";
 
 /** The catalogue's entries of the profiler. */
@@ -15,7 +16,9 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     read: "Read it before you take a missing metric for zero: at 0, absence says nothing " +
       "about the workload. A process with a reason stays at 0. One without has just started or " +
       "is interrupted: its attribute profiler.capture says which, and errors says by whom. " +
-      "gpu_kernels without process.pid is 0 until any process of the workload was captured.",
+      "gpu_kernels without process.pid is 0 until any process of the workload was captured. " +
+      "gpu_devices is 0 while no device has values: without an NVIDIA driver, and where the " +
+      "environment hides all devices, reason says so.",
     act:
       "Do what reason asks for (another tool holds the GPU's profiling interface, a library is " +
       "missing), and run again.",
@@ -199,6 +202,30 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "and a hash, and each unreadable character is \ufffd. Their time is exact; unreadable " +
       "symbols that become the same text share a frame.",
     act: "Nothing is lost. Give kernels that are compiled at run time a short name.",
+  },
+  {
+    name: "profiler_unsupported_metrics",
+    type: "gauge",
+    unit: "metrics",
+    tags: DEVICE_TAGS,
+    meaning: "Number of metrics that the device refuses to measure; they are absent.",
+    read:
+      "The attribute profiler.unsupported_metrics of the device's resource names each with the " +
+      "driver's reason. Some are normal: a device without a fan has no fan speed.",
+    act:
+      "Not supported: none. No permission: an administrator must allow it. An old driver: update it.",
+  },
+  {
+    name: "profiler_device_gap_nanoseconds",
+    type: "counter",
+    unit: "nanoseconds",
+    tags: DEVICE_TAGS,
+    meaning:
+      "Time that the device's counters lack: one run polls a device for all runs of a user, " +
+      "and between its end and the next one's first poll nobody does.",
+    read: "0 in the usual case. About a second for each run that ended while it polled. " +
+      "Where it matters, subtract it from profiler_covered_nanoseconds before dividing.",
+    act: "None.",
   },
   {
     name: "profiler_capture_nanoseconds",

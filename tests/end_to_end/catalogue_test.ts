@@ -9,7 +9,10 @@ import { missingCompiler, testUnless } from "../skipping.ts";
 
 /** Metrics in the catalogue that the run cannot record, and the reason. */
 const NOT_RECORDED: Record<string, string> = {
-  gpu_utilization_percent: "the interface names it; no source reads devices yet",
+  ...Object.fromEntries(
+    catalogue.filter(({ tags }) => tags.includes("device.bus_id"))
+      .map(({ name }) => [name, "there is no NVIDIA device here"]),
+  ),
   rocm_kernels_nanoseconds: "the interface names it; no source captures ROCm yet",
   ...await exists("/proc/pressure/cpu") ? {} : {
     host_pressure_stall_microseconds: "this kernel keeps no pressure",
