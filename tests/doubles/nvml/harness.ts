@@ -94,7 +94,8 @@ export async function openBench(lines: string, options: BenchOptions = {}): Prom
   };
 }
 
-function pollerOf(started: Started, directory: string): Poller {
+/** What a started poller publishes below a directory. */
+export function pollerOf(started: Started, directory: string): Poller {
   return {
     started,
     async until(condition) {
