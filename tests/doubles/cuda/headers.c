@@ -82,7 +82,12 @@ typedef CUpti_ActivityGraphTrace2 graph_trace;
 typedef CUpti_ActivityGraphTrace graph_trace;
 #endif
 
-/* Records. */
+/* Records. A libcupti from 13.5 on does not walk them without a driver: the header alone tells their sizes. */
+#if CUPTI_API_VERSION >= 130500 && CUPTI_API_VERSION < 130600
+_Static_assert(sizeof(kernel) == 248 && sizeof(memcpy_record) == 112 && sizeof(memset_record) == 104 &&
+                   sizeof(context) == 40 && sizeof(synchronization) == 56 && sizeof(graph_trace) == 56,
+               "the fake's records of 13.5");
+#endif
 FIELD(RECORD_KIND, CUpti_Activity, kind, 4);
 
 FIELD(RECORD_KIND, kernel, kind, 4);
@@ -188,6 +193,7 @@ EQUAL(CUPTI_ATTR_ZEROED_OUT_BUFFER, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFF
 #if CUPTI_API_VERSION >= 21
 EQUAL(CUPTI_ATTR_PER_THREAD_BUFFER, CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER);
 #endif
+EQUAL(CUPTI_FLUSH_COMPLETE, 0);
 EQUAL(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 
 EQUAL(CUPTI_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_DRIVER_API);
@@ -195,6 +201,7 @@ EQUAL(CUPTI_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RUNTIME_API);
 EQUAL(CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 
 #define RESOURCE(name) EQUAL(RESOURCE_##name, CUPTI_CBID_RESOURCE_##name)
+RESOURCE(CONTEXT_CREATED);
 RESOURCE(GRAPH_CREATED);
 RESOURCE(GRAPH_DESTROY_STARTING);
 RESOURCE(GRAPH_CLONED);
@@ -209,6 +216,8 @@ RESOURCE(GRAPHNODE_CLONED);
 #define DRIVER(name) EQUAL(DRIVER_##name, CUPTI_DRIVER_TRACE_CBID_##name)
 DRIVER(cuLaunchKernel);
 DRIVER(cuLaunchKernel_ptsz);
+DRIVER(cuGraphLaunch);
+DRIVER(cuGraphLaunch_ptsz);
 DRIVER(cuLaunchCooperativeKernel);
 DRIVER(cuLaunchCooperativeKernel_ptsz);
 DRIVER(cuGraphAddKernelNode);

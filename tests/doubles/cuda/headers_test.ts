@@ -1,11 +1,12 @@
 /**
- * Comparison of `ffi/cuda/cupti.h` with all real CUPTI headers and libraries on this machine:
- * `$CUPTI_HEADERS` (include directories, of CUDA too, separated by `:`; sets of them by `;`) and
+ * Comparison of `ffi/cuda/cupti.h` with all real CUPTI headers and libraries on this machine, and runs
+ * with the libraries, which refuse a process without a driver: `$CUPTI_HEADERS` (include directories, of CUDA too, separated by `:`; sets of them by `;`) and
  * `$CUPTI_LIBRARIES` (files), the toolkit of `$CUDA_HOME`, the wheels that python3 sees.
  */
 import assert from "node:assert/strict";
 import { run } from "../../command.ts";
 import { missingCompiler, testUnless } from "../../skipping.ts";
+import { runScenario } from "./harness.ts";
 
 type Steps = Record<string, number>;
 
@@ -51,6 +52,26 @@ test("a real libcupti steps over records as the fake does", libraries, async (li
   } finally {
     await Deno.remove(program);
   }
+});
+
+test("a real libcupti refuses in words", libraries, async (library) => {
+  const directory = library.replace(/\/[^/]*$/, "");
+  const reason = async (scenario: string, env: Record<string, string>) => {
+    const { status, payload } = await runScenario(scenario, { toolkit: null, env });
+    assert(status.success);
+    return payload.metrics.find(({ name, tags }) =>
+      name === "profiler_capture_state" && tags["capture"] === "gpu_kernels" && tags["process.pid"]
+    )?.tags["reason"];
+  };
+  // A driver that this libcupti does not know, then none.
+  assert.match(
+    await reason("steady", { WORKLOAD_LOADS: library }) ?? "",
+    /^CUPTI (cannot connect to the driver|failed and does not say why): .* error \d+\)$/,
+  );
+  assert.match(
+    await reason("no_driver", { LD_LIBRARY_PATH: directory }) ?? "",
+    /^this process has no CUDA driver: .* error \d+\)$/,
+  );
 });
 
 function test(name: string, items: string[], check: (item: string) => Promise<void>): void {
