@@ -7,9 +7,8 @@ import assert from "node:assert/strict";
 import { run } from "../../command.ts";
 import { missingCompiler, testUnless } from "../../skipping.ts";
 import { compiler } from "../cuda/build.ts";
+import { findHeaders } from "../nvml/headers.ts";
 import { compareWith, type Driver, DRIVERS, proof, strictNvml } from "./build.ts";
-
-const CUDA = Deno.env.get("CUDA_HOME") ?? "/usr/local/cuda";
 
 const test = testUnless(missingCompiler(compiler));
 
@@ -42,28 +41,4 @@ function driverOf(header: string): Driver {
   if (fields >= 274) return 580;
   if (fields >= 200) return 550;
   return fields >= 197 ? 535 : 470;
-}
-
-async function findHeaders(): Promise<string[]> {
-  const given = Deno.env.get("NVML_HEADERS")?.split(":").filter((path) => path !== "") ?? [];
-  const found = [...given, `${CUDA}/include/nvml.h`, ...await inWheels()];
-  return found.filter((path) => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  });
-}
-
-async function inWheels(): Promise<string[]> {
-  const program = "import glob, sysconfig\n" +
-    "root = sysconfig.get_paths()['purelib'] + '/nvidia/'\n" +
-    "print('\\n'.join(glob.glob(root + '*/include/nvml.h')))";
-  try {
-    const { stdout } = await run(["python3", "-c", program]);
-    return stdout.split("\n").filter((line) => line !== "");
-  } catch {
-    return [];
-  }
 }
