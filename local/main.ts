@@ -49,7 +49,7 @@ async function runUnsupervised(
     guardProcess({ env: Deno.env, events: globalThis });
     const missing = { ...plan.missing, console_errors: reason, gpu_kernels: reason };
     const { code, signal } = await watchWorkload(workload, { plan: { ...plan, missing }, env });
-    if (signal) dieBy(signal);
+    if (signal) await dieBy(signal);
     Deno.exit(code);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;

@@ -4,7 +4,6 @@
  * workload has ended before the first read, both are read at once, and nothing is served.
  */
 
-import { constants } from "node:os";
 import { createClock } from "./base/clock.ts";
 import { guardProcess } from "./base/guard.ts";
 import { errorText, log } from "./base/log.ts";
@@ -33,13 +32,13 @@ async function main({ listen, ...plan }: Plan): Promise<void> {
   const messages = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).getReader();
   const { value: first = "" } = await messages.read();
   const [, pid, rest = ""] = /^pid (\d+)\n([^]*)/.exec(first) ?? [];
-  let ending = readEnding(rest);
+  let ending = await readEnding(rest);
   const listener = ending ? noListener(listen.host) : openListener(listen);
   const { console, reason } = openConsole(() => ending?.status ?? null);
   const missing = { ...plan.missing, ...(reason !== undefined && { console_errors: reason }) };
   const run = { ...plan, missing, now_ns: createClock(), pid: Number(pid) };
   const session = startSession({ ...run, env, listener, console });
-  ending ??= readEnding((await messages.read()).value);
+  ending ??= await readEnding((await messages.read()).value);
   await session.finish(ending?.at_ns);
 }
 
@@ -60,13 +59,18 @@ interface Ending {
 }
 
 /** The end of the workload, from the supervisor's message; `undefined` if the supervisor was killed. */
-function readEnding(message = ""): Ending | undefined {
+async function readEnding(message = ""): Promise<Ending | undefined> {
   const [, how, digits, at_ns = ""] = /^(exit|signal) (\d+) (\d+)\n$/.exec(message) ?? [];
   if (how === undefined) return undefined;
   const number = Number(digits);
-  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
   const status = how === "exit"
     ? { code: number, signal: null }
-    : { code: 128 + number, signal: name ?? String(number) };
+    : { code: 128 + number, signal: await signalName(number) };
   return { status, at_ns: BigInt(at_ns) };
+}
+
+async function signalName(number: number): Promise<string> {
+  const { constants } = await import("node:os");
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name ?? String(number);
 }

@@ -1,14 +1,13 @@
 /** Directories of this user that the profiler writes to. */
 
-import { resolve } from "node:path";
-
 /**
  * The state directory, for run files, spools and last snapshots: `$SERVICE_STATE_DIR`, else
  * `$XDG_STATE_HOME/service`, or its default.
  */
 export function stateDirectory(env: Readonly<Record<string, string>>): string {
   const { SERVICE_STATE_DIR, XDG_STATE_HOME, HOME, TMPDIR = "/tmp" } = env;
-  if (SERVICE_STATE_DIR) return resolve(SERVICE_STATE_DIR);
+  if (SERVICE_STATE_DIR?.startsWith("/")) return SERVICE_STATE_DIR;
+  if (SERVICE_STATE_DIR) return `${Deno.cwd()}/${SERVICE_STATE_DIR}`;
   if (XDG_STATE_HOME?.startsWith("/")) return `${XDG_STATE_HOME}/service`;
   return HOME ? `${HOME}/.local/state/service` : `${TMPDIR}/service`;
 }

@@ -1,6 +1,5 @@
 /** Options of a run: each flag, its variable and its text of help in one row. */
 
-import { parseArgs } from "node:util";
 import { DEFAULT_HOST } from "../serve/listener.ts";
 
 /** A flag or a variable, as it is listed in `--help` and in the README. */
@@ -123,53 +122,48 @@ ${rows.join("\n")}`;
  */
 export function readOptions(args: string[], env: Record<string, string>): Request {
   const { values, command } = split(args);
-  if (values.help) return { print: "help" };
-  if (values.version) return { print: "version" };
+  if (values.has("--help")) return { print: "help" };
+  if (values.has("--version")) return { print: "version" };
   if (command.length === 0) throw new UsageError(`no command to run: ${USAGE}`);
   const options = Object.entries(FLAGS).map(([option, { flag, variable, read }]) => {
-    const texts = values[nameOf(flag)];
+    const name = nameOf(flag);
+    const texts = values.get(name);
     const inherited = env[variable] ? [env[variable]] : [];
-    return [
-      option,
-      Array.isArray(texts)
-        ? read({ texts: texts.map(String), name: `--${nameOf(flag)}` })
-        : read({ texts: inherited, name: variable }),
-    ];
+    return [option, read(texts ? { texts, name } : { texts: inherited, name: variable })];
   });
   return { run: { command, ...Object.fromEntries(options) } };
 }
 
-/** Flags end at `--` or at the first word that is none: there the command starts. */
+/**
+ * Flags end at `--` or at the first word that is none: there the command starts. The texts of each flag
+ * are under its name.
+ */
 function split(args: string[]) {
-  const flags = LISTED.flatMap(({ flag, variable }) => flag ? [{ flag, variable }] : []);
-  const options = Object.fromEntries(flags.map(({ flag, variable }) => [
-    nameOf(flag),
-    variable
-      ? { type: "string" as const, multiple: true }
-      : { type: "boolean" as const, multiple: false },
-  ]));
-  const { tokens } = parseArgs({
-    args,
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  const end = tokens.find(({ kind }) => kind !== "option");
-  const at = end?.index ?? args.length;
-  try {
-    const { values } = parseArgs({ args: args.slice(0, at), options });
-    return { values, command: args.slice(end?.kind === "option-terminator" ? at + 1 : at) };
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const known = flags.map(({ flag }) => `--${nameOf(flag)}`).join(", ");
-    throw new UsageError(`${error.message.split(/\. |\n/)[0]}; flags are ${known}`);
+  const values = new Map<string, string[]>();
+  let at = 0;
+  for (; /^-./.test(args[at] ?? ""); at++) {
+    const word = args[at]!;
+    if (word === "--") return { values, command: args.slice(at + 1) };
+    const [name = "", inline] = word.split(/=(.*)/s);
+    const known = LISTED.find(({ flag = "" }) => nameOf(flag) === name);
+    if (!known) {
+      const flags = LISTED.flatMap(({ flag }) => flag ? [nameOf(flag)] : []);
+      throw new UsageError(`unknown flag ${name}; flags are ${flags.join(", ")}`);
+    }
+    const takesValue = known.variable !== undefined;
+    const value = takesValue ? inline ?? args[++at] : "";
+    if (!takesValue && inline !== undefined) throw new UsageError(`${name} takes no value`);
+    if (value === undefined || (inline === undefined && value.startsWith("-"))) {
+      throw new UsageError(`${name} needs a value: ${known.flag}`);
+    }
+    values.set(name, [...values.get(name) ?? [], value]);
   }
+  return { values, command: args.slice(at) };
 }
 
-/** The name of a flag without its dashes and its value. */
+/** A flag without its value. */
 function nameOf(flag: string): string {
-  return flag.slice(2).split(" ")[0]!;
+  return flag.split(" ")[0]!;
 }
 
 function port({ texts, name }: Given, min: number): number | undefined {

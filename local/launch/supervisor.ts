@@ -46,9 +46,9 @@ function executeIn(folder: string, args: SupervisorArguments): string {
  * Ends this process by `signal` as if it had never been handled, without a core file of our own.
  * Returns only where the platform does not allow it.
  */
-export function dieBy(signal: Deno.Signal): void {
+export async function dieBy(signal: Deno.Signal): Promise<void> {
   try {
-    restoreSignal(signal);
+    await restoreSignal(signal);
     Deno.kill(Deno.pid, signal);
   } catch {
     // No libc of that name, or not a signal that may be sent.

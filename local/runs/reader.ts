@@ -45,9 +45,10 @@ export class RunsReader implements SignalsReader {
     const runs = await this.#summaries();
     const last = runs.findIndex(({ id }) => id === after);
     if (after !== undefined && last < 0) throw unknownAfter(after);
-    return runs.slice(last + 1)
+    const found = runs.slice(last + 1)
       .filter(({ summary: { start_ns, last_ns } }) => start_ns <= to_ns && last_ns >= from_ns)
-      .map(({ summary }) => summary.instance)
+      .map(({ summary }) => summary.instance);
+    return (await Promise.all(found))
       .filter((instance) => hasTags(instance.tags, tags))
       .slice(0, limit);
   }
@@ -65,7 +66,7 @@ export class RunsReader implements SignalsReader {
       if (!summary) continue;
       const payload_ns = summary.payloadOf(span, window?.to_ns);
       yield {
-        instance: summary.instance,
+        instance: await summary.instance,
         window: window ?? emptyWindow(span.from_ns),
         payload_ns,
         gaps: summary.gapsIn({ ...span, to_ns: payload_ns }),

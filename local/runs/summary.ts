@@ -33,7 +33,7 @@ export class RunSummary {
   }
 
   /** The instance in a list. */
-  get instance(): Instance {
+  get instance(): Promise<Instance> {
     return listedInstance(this.#head, this.last_ns);
   }
 

@@ -86,7 +86,7 @@ function streamOf(
     const packer = new WindowPacker(instance);
     for await (const { window, payload_ns, gaps } of readings) {
       selectIn(window, selection);
-      const members = { instance: listedInstance(instance, total.to_ns), payload_ns, gaps };
+      const members = { instance: await listedInstance(instance, total.to_ns), payload_ns, gaps };
       yield await packer.pack(window, { members });
     }
   }
