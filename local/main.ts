@@ -4,13 +4,11 @@ import denoJson from "../deno.json" with { type: "json" };
 import { createClock } from "./base/clock.ts";
 import { guardProcess } from "./base/guard.ts";
 import { errorText, log } from "./base/log.ts";
+import { StartError, startWorkload, watchWorkload } from "./launch/fallback.ts";
 import { helpText, readOptions } from "./launch/options.ts";
 import { planRun, type Run, runSupervised } from "./launch/run.ts";
 import { dieBy } from "./launch/supervisor.ts";
 import { INSTANCE_VARIABLE } from "./plan.ts";
-
-/** Computed, so that a supervised run does not load the watcher in its launcher too. */
-const FALLBACK = new URL("./launch/fallback.ts", import.meta.url).href;
 
 /** Does what `args` ask for and leaves with the exit code or by the signal of the workload. */
 export async function main(args: string[]): Promise<never> {
@@ -42,8 +40,6 @@ async function runUnsupervised(
   { plan, command }: Run,
   { env, reason }: { env: Record<string, string>; reason: string },
 ): Promise<never> {
-  const { StartError, startWorkload, watchWorkload }: typeof import("./launch/fallback.ts") =
-    await import(FALLBACK);
   try {
     const workload = startWorkload(command, { [INSTANCE_VARIABLE]: plan.id });
     guardProcess({ env: Deno.env, events: globalThis });

@@ -1,10 +1,12 @@
 /** The run without a supervisor: this process starts the workload and watches it. */
 
 import { createClock } from "../base/clock.ts";
-import { errorText } from "../base/log.ts";
+import { errorText, log } from "../base/log.ts";
 import type { Plan } from "../plan.ts";
 import { openListener } from "../serve/listener.ts";
-import { startSession } from "../watch/session.ts";
+
+/** Computed, so that a supervised run does not load the watcher in its launcher too. */
+const SESSION = new URL("../watch/session.ts", import.meta.url).href;
 
 /** How a command ended: with an exit code, or by a signal. */
 export interface Ending {
@@ -82,7 +84,8 @@ export async function watchWorkload(
       else if (!reachesGroup(signal)) workload.kill(signal);
     });
   }
-  const session = startSession({
+  const session = await loadSession();
+  const watched = session?.startSession({
     ...plan,
     now_ns: createClock(),
     pid: workload.pid,
@@ -91,8 +94,16 @@ export async function watchWorkload(
   });
   const ending = await workload.ended;
   ended = true;
-  await Promise.race([session.finish(), interrupted.promise]);
+  await Promise.race([watched?.finish(), interrupted.promise]);
   return ending;
+}
+
+async function loadSession(): Promise<typeof import("../watch/session.ts") | undefined> {
+  try {
+    return await import(SESSION);
+  } catch (error) {
+    log(`no profile, the workload runs without one: ${error}`);
+  }
 }
 
 /** Ctrl-C and Ctrl-\ reach the whole foreground group of a terminal: the workload has them already. */
