@@ -92,6 +92,7 @@ export const PRODUCTS: Record<string, Product> = {
       "devices/identity.c",
       "devices/library.c",
       "devices/list.c",
+      "devices/listed.c",
       "devices/memory.c",
       "devices/metrics.c",
       "devices/poller.c",

@@ -43,7 +43,8 @@ async function runUnsupervised(
   try {
     const workload = startWorkload(command, { [INSTANCE_VARIABLE]: plan.id });
     guardProcess({ env: Deno.env, events: globalThis });
-    const missing = { ...plan.missing, console_errors: reason, gpu_kernels: reason };
+    const native = { console_errors: reason, gpu_kernels: reason, gpu_devices: reason };
+    const missing = { ...plan.missing, ...native };
     const { code, signal } = await watchWorkload(workload, { plan: { ...plan, missing }, env });
     if (signal) await dieBy(signal);
     Deno.exit(code);

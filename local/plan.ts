@@ -19,6 +19,8 @@ export interface Plan {
   missing: Record<string, string>;
   /** Capture of CUDA processes; absent without the native part. */
   cuda?: CudaPlan;
+  /** Measurement of devices; absent without the native part. */
+  devices?: DevicePlan;
   listen: ListenerOptions;
 }
 
@@ -32,6 +34,16 @@ export interface CudaPlan {
   directories: string[];
   /** Path of another tool that the user has named to the driver; our library loads it. */
   next?: string;
+}
+
+/** How devices are measured. */
+export interface DevicePlan {
+  /** The native library that polls them. */
+  library: string;
+  /** Directories for the segments of the pollers of all runs. */
+  directories: string[];
+  /** Path of a library to poll instead of the driver's, or the empty string. */
+  nvml: string;
 }
 
 /** Variable of the workload's environment. All its processes inherit it, and are recognised by it. */

@@ -5,6 +5,7 @@
  *   device      gauge, 1: its further tags are the attributes of the device; not measured: superseded
  *   polled      gauge: nanoseconds since the epoch at the end of the last complete poll
  *   unsupported gauge {metric, reason}, 1: the device refuses this metric; not measured: no longer
+ *   listed      gauge, 1: this process may see the device, whoever polls it; its further tags identify it
  *   lost        gauge {reason}, 1: the device does not answer any more; not measured: it does
  *   xid         counter {xid}: events */
 #ifndef SERVICE_DEVICES_DEVICE_H
@@ -46,6 +47,7 @@ struct device {
     struct device *parent;         /* of a MIG device */
     uint32_t gpu_instance, compute_instance;
     bool listed;                   /* found by the last look */
+    bool told;                     /* whether it is published as listed */
     int lock;                      /* -1: not open */
     bool held;
     nvmlReturn_t fault;            /* an answer that concerns the whole device; 0: none */
@@ -55,7 +57,7 @@ struct device {
     struct call_names calls;
     struct reading readings[METRICS_COUNT];
     struct throttling throttling[THROTTLE_REASONS];
-    uint32_t polled_cell, identity_cell, lost_cell; /* + 1 */
+    uint32_t polled_cell, identity_cell, lost_cell, listed_cell; /* + 1 */
     uint32_t identities;
     bool mig;
     nvmlEventSet_t events;

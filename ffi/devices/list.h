@@ -17,4 +17,7 @@ void list_mig_devices(struct device *parent);
 /* Tries to take the lock of a device, without waiting. Returns whether this process polls it. */
 bool list_holds(struct device *device);
 
+/* Publishes which devices are listed, if that has changed. */
+void list_publish(void);
+
 #endif

@@ -72,6 +72,7 @@ static void poll_device(struct device *device) {
 }
 
 static void poll(void) {
+    list_publish();
     for (uint32_t i = 0; i < devices_count && !stopping; i++)
         if (list_holds(&devices[i])) poll_device(&devices[i]);
 }
@@ -102,6 +103,7 @@ static bool begin(void) {
     if (answer == NVML_SUCCESS) answer = list_devices();
     if (answer != NVML_SUCCESS) return refuse(answer);
     if (devices_count == 0) return refuse(NVML_ERROR_GPU_NOT_FOUND);
+    list_publish();
     segment_state(SEGMENT_CAPTURING, NULL);
     return true;
 }

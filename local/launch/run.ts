@@ -7,6 +7,7 @@ import { detect, type Detection } from "../engines/detect.ts";
 import { targets } from "../engines/targets.ts";
 import { INSTANCE_VARIABLE, newInstanceId, type Plan, writePlan } from "../plan.ts";
 import { checkListener, DEFAULT_PORT } from "../serve/listener.ts";
+import { planDevices } from "./device_plan.ts";
 import { planCuda } from "./gpu_environment.ts";
 import { mayLeave } from "./leaving.ts";
 import type { Options } from "./options.ts";
@@ -77,12 +78,14 @@ export function runSupervised(
   { command, plan, cudaGraphTrace }: Run,
   env: RunContext["env"],
 ): Promise<string> {
-  return becomeSupervisor((library) => {
+  return becomeSupervisor((folder) => {
+    const library = `${folder}/libservice.so`;
     const cuda = planCuda({ library, id: plan.id, env, cudaGraphTrace });
+    const devices = planDevices({ library: `${folder}/libdevices.so`, env });
     return [
       ...(mayLeave({ env, ppid: Deno.ppid }) ? ["--leave"] : []),
       ...setWords({ [INSTANCE_VARIABLE]: plan.id, ...cuda.environment }),
-      ...watchWords({ ...plan, cuda }),
+      ...watchWords({ ...plan, cuda, devices }),
       "--",
       ...exactWords(command, plan.changes.length > 0),
     ];

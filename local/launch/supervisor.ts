@@ -7,8 +7,8 @@ import { unpacked } from "./package.ts";
 /** The folder that `deno task native` builds into, in a checkout. */
 const BUILD = new URL("../../ffi/build", import.meta.url);
 
-/** The supervisor's arguments, from the path of the library that goes with it. */
-export type SupervisorArguments = (library: string) => readonly (string | Uint8Array)[];
+/** The supervisor's arguments, from the folder that it and the libraries are in. */
+export type SupervisorArguments = (folder: string) => readonly (string | Uint8Array)[];
 
 /**
  * Becomes the supervisor with these arguments, under the same pid. Returns only if that fails: the
@@ -33,9 +33,8 @@ export async function becomeSupervisor(
 /** Becomes the supervisor in `folder`; returns the reason if that fails. */
 function executeIn(folder: string, args: SupervisorArguments): string {
   const supervisor = `${folder}/service-supervisor`;
-  const library = `${folder}/libservice.so`;
   try {
-    const errno = execute(library, [supervisor, ...args(library)]);
+    const errno = execute(`${folder}/libservice.so`, [supervisor, ...args(folder)]);
     return `${supervisor} does not start (errno ${errno})`;
   } catch (error) {
     return errorText(error).replace("Could not open library: ", "");

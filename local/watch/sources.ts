@@ -4,13 +4,15 @@ import type { Tags } from "@service/core";
 import denoJson from "../../deno.json" with { type: "json" };
 import { readKey } from "../base/key.ts";
 import { log } from "../base/log.ts";
-import { openSegmentAsk } from "../base/native.ts";
-import { oomKills } from "../base/proc_files.ts";
+import { openDevicePoller, openSegmentAsk } from "../base/native.ts";
+import { createProcFiles, oomKills } from "../base/proc_files.ts";
+import { parseStat } from "../base/proc_text.ts";
 import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
 import { holdDirectories } from "../sources/activity/directories.ts";
 import { createActivitySource } from "../sources/activity/source.ts";
 import { createCaptureStateSource } from "../sources/capture_state.ts";
 import { type ConsoleReader, createConsoleSource } from "../sources/console/source.ts";
+import { createDeviceSource } from "../sources/devices/source.ts";
 import { createHostSource } from "../sources/proc/host.ts";
 import { createProcessSource } from "../sources/proc/processes.ts";
 import { createProfilerCostSource } from "../sources/profiler_cost.ts";
@@ -44,6 +46,7 @@ const SOURCES: readonly CreateSources[] = [
   processes,
   captureState,
   activity,
+  devices,
   prometheus,
   ({ console, now_ns }) => console ? [createConsoleSource(console, { now_ns, oomKills })] : [],
   () => [createProfilerCostSource()],
@@ -68,6 +71,22 @@ function activity({ cuda }: StartedRun, { held }: SourceContext): Source[] {
   for (const fault of faults) log(`less room for GPU activity: ${fault}`);
   const ask = openSegmentAsk(cuda.library);
   return [held.use(createActivitySource({ directories: paths, ask }))];
+}
+
+function devices({ devices, start_ns, env }: StartedRun, { held }: SourceContext): Source[] {
+  if (!devices) return [];
+  const { library, directories, nvml } = devices;
+  const poller = openDevicePoller(library);
+  const missing = (reason: string) => [
+    createCaptureStateSource({ captured: [], missing: { gpu_devices: reason } }),
+  ];
+  if (!poller) return missing(`${library} cannot be opened`);
+  const errno = -poller.start(directories, nvml);
+  if (errno !== 0) return missing(`no room for measurements (errno ${errno})`);
+  held.defer(() => poller.stop());
+  const stat = parseStat(createProcFiles().text("self/stat") ?? "");
+  const own = { pid: Deno.pid, start_ticks: BigInt(stat?.start_ticks ?? 0) };
+  return [held.use(createDeviceSource({ directories, own, start_ns, env }))];
 }
 
 function prometheus({ targets, env, start_ns }: StartedRun): Source[] {

@@ -129,8 +129,8 @@ function listedDevices(own: Poller): ListedDevice[] {
       bus_id: tags["device.bus_id"] ?? "",
       name: tags["device.name"],
       parent_uuid: tags["device.parent_uuid"],
-      gpu_instance: number(tags["device.gpu_instance_id"]),
-      compute_instance: number(tags["device.compute_instance_id"]),
+      gpu_instance: number(tags["device.gpu_instance"]),
+      compute_instance: number(tags["device.compute_instance"]),
     }))
   );
 }
