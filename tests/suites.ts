@@ -17,6 +17,7 @@ export const SUITES: Readonly<Record<string, readonly string[]>> = {
     "mod.ts",
     "tests/bench",
     "tests/command_test.ts",
+    "tests/gpu",
     "tests/layout_test.ts",
     "tests/suites_test.ts",
   ],

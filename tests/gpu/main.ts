@@ -5,6 +5,8 @@
 
 import { type Finding, finding } from "./finding.ts";
 import { checkCounts } from "./counts.ts";
+import { compareDevices } from "./devices.ts";
+import { measureLatency } from "./latency.ts";
 import { measureOverhead } from "./overhead.ts";
 import { answerQuestions } from "./questions.ts";
 import { watchRecords } from "./records.ts";
@@ -45,6 +47,8 @@ async function* all(workload: string, directory: string): AsyncGenerator<Finding
   yield* attempt("known work, graph mode", () => checkCounts(workload, "graph"));
   yield* attempt("known work, node mode", () => checkCounts(workload, "node"));
   yield* attempt("open questions", () => askCupti(workload, directory));
+  yield* attempt("devices beside nvidia-smi", () => compareDevices(workload));
+  yield* attempt("latency with and without polling", () => measureLatency(workload));
   yield* attempt("overhead", () => measureOverhead(workload));
   yield* attempt("many records", () => watchRecords(workload));
   if (await hasTorch()) yield* attempt("torch", () => checkTorch());

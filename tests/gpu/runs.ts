@@ -32,13 +32,18 @@ export async function plain(
 }
 
 /** Runs a command under `service-run`. */
-export async function profiled(command: string[], mode: GraphMode): Promise<Profiled> {
+export async function profiled(
+  command: string[],
+  mode: GraphMode,
+  env: Record<string, string> = {},
+): Promise<Profiled> {
   const file = await Deno.makeTempFile();
   try {
     const launcher = [Deno.execPath(), "run", "-A", "--quiet", `${ROOT}mod.ts`];
     const options = ["--listen-port", "0", "--cuda-graph-trace", mode, "--"];
     const { stdout } = await plain([...launcher, ...options, ...command], {
       SERVICE_SNAPSHOT_FILE: file,
+      ...env,
     });
     return { stdout, payload: signals.check(decode(await Deno.readTextFile(file))) };
   } finally {

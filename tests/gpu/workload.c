@@ -3,6 +3,7 @@
  *   known SMALL LARGE COPIES SETS SYNCS A B   launches, copies of each direction, sets, syncs of each kind,
  *                                             replays of two graphs (three small and a set; large and small)
  *   loop gpu|launch|graph SECONDS             prints steps per second
+ *   latency SECONDS                           prints quantiles of the nanoseconds of a launch
  *   records COUNT                             kernels of a graph; prints used device memory on the way
  *   device                                    prints name and driver
  *
@@ -14,6 +15,7 @@
 #include "driver.h"
 
 enum { BYTES = 1 << 20, LARGE_LOOPS = 20000, GRAPH_KERNELS = 1000, NO_DRIVER = 77 };
+enum { LATENCIES = 1 << 22, LAUNCHES_A_WAIT = 100 };
 
 static const char ptx[] = ".version 6.0\n"
                           ".target sm_60\n"
@@ -138,6 +140,28 @@ static void loop(const char *what, double seconds) {
     printf("%.3f\n", (double)steps / (end - start));
 }
 
+static int compare_u32(const void *a, const void *b) {
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Each launch alone; waits for the GPU are between them. */
+static void latency(double seconds) {
+    static uint32_t took_ns[LATENCIES];
+    size_t count = 0;
+    for (double end = now() + seconds; count < LATENCIES && now() < end;) {
+        for (int i = 0; i < LAUNCHES_A_WAIT && count < LATENCIES; i++) {
+            double start = now();
+            launch_small(streams[0]);
+            took_ns[count++] = (uint32_t)((now() - start) * 1e9);
+        }
+        CU(cuStreamSynchronize(streams[0]));
+    }
+    qsort(took_ns, count, sizeof *took_ns, compare_u32);
+    printf("{\"p50\":%u,\"p99\":%u,\"p999\":%u}\n", took_ns[count / 2], took_ns[count / 100 * 99],
+           took_ns[count / 1000 * 999]);
+}
+
 static void records(long count) {
     handle exec = graph_of(many_small);
     for (long done = 0; done < count; done += GRAPH_KERNELS) {
@@ -171,6 +195,7 @@ int main(int count, char **arguments) {
     set_up();
     if (strcmp(what, "known") == 0 && count == 9) known(arguments + 2);
     else if (strcmp(what, "loop") == 0 && count == 4) loop(arguments[2], atof(arguments[3]));
+    else if (strcmp(what, "latency") == 0 && count == 3) latency(atof(arguments[2]));
     else if (strcmp(what, "records") == 0 && count == 3) records(atol(arguments[2]));
     else return 2;
 }
