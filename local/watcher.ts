@@ -1,7 +1,7 @@
 /**
  * Entry of the watcher's process. The supervisor starts it beside the workload, sends the workload's pid
  * and its end on stdin, and passes the console as descriptor 3. It may be killed at any moment. If the
- * workload has ended before the first read, both are read at once, and nothing is served.
+ * workload has ended before the first read, both are read at once, and nothing is served or polled.
  */
 
 import { createClock } from "./base/clock.ts";
@@ -33,10 +33,12 @@ async function main({ listen, ...plan }: Plan): Promise<void> {
   const { value: first = "" } = await messages.read();
   const [, pid, rest = ""] = /^pid (\d+)\n([^]*)/.exec(first) ?? [];
   let ending = await readEnding(rest);
+  // Nobody reads a run that is over, and drivers of devices may take seconds to start.
+  const devices = ending ? undefined : plan.devices;
   const listener = ending ? noListener(listen.host) : openListener(listen);
   const { console, reason } = openConsole(() => ending?.status ?? null);
   const missing = { ...plan.missing, ...(reason !== undefined && { console_errors: reason }) };
-  const run = { ...plan, missing, now_ns: createClock(), pid: Number(pid) };
+  const run = { ...plan, devices, missing, now_ns: createClock(), pid: Number(pid) };
   const session = startSession({ ...run, env, listener, console });
   ending ??= await readEnding((await messages.read()).value);
   await session.finish(ending?.at_ns);

@@ -24,16 +24,16 @@ export async function benchStart(directory: string): Promise<Row[]> {
   }
 }
 
-/** Medians of starts in turn, so that other load slows all alike. */
+/** Medians of starts in turn, back and forth: what the others leave behind slows all alike. */
 async function compareStarts(directory: string, load: string): Promise<Row[]> {
-  const starts = {
+  const starts = Object.entries({
     bare: ["true"],
     run: [Deno.execPath(), "run", "-A", MOD, "--", "true"],
     peer: ["graphsignal-run", "true"],
-  };
+  });
   const took: Record<string, number[]> = { bare: [], run: [], peer: [] };
   for (let i = -2; i < STARTS; i++) {
-    for (const [name, words] of Object.entries(starts)) {
+    for (const [name, words] of i % 2 ? starts.toReversed() : starts) {
       const ms = await timeOf(words, directory).catch(missing);
       if (i >= 0 && ms !== null) took[name]!.push(ms);
     }
