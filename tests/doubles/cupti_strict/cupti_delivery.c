@@ -63,20 +63,18 @@ void cupti_unlock_delivery(void)
     pthread_mutex_unlock(&delivery);
 }
 
-static struct buffer **find_owned(const uint8_t *data)
+static bool has_data(const struct buffer *list, const uint8_t *data)
 {
-    struct buffer **at = &owned;
-    while (*at && !(data >= (*at)->data && data < (*at)->data + (*at)->size))
-        at = &(*at)->next;
-    return at;
+    while (list && list->data != data)
+        list = list->next;
+    return list;
 }
 
+/* The same memory may be given many times, if it is never read. */
 bool cupti_owns(const uint8_t *data)
 {
     pthread_mutex_lock(&lock);
-    bool found = *find_owned(data) != NULL;
-    for (struct buffer *b = first; b && !found; b = b->next)
-        found = data == b->data;
+    bool found = has_data(owned, data) || has_data(first, data);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -108,8 +106,6 @@ struct buffer *cupti_request(void)
     }
     if ((uintptr_t)got.data % 8)
         strict_misuse("a buffer is not aligned to 8 bytes");
-    if (strict_checks && cupti_owns(got.data))
-        strict_misuse("a buffer was given that CUPTI still has");
     if (!cupti_zeroed)
         memset(got.data, 0, got.size);
     else if (strict_checks)
@@ -127,9 +123,10 @@ struct buffer *cupti_request(void)
 void cupti_give(struct buffer *buffer)
 {
     pthread_mutex_lock(&lock);
-    struct buffer **at = find_owned(buffer->data);
-    if (*at)
-        *at = (*at)->next;
+    struct buffer **at = &owned;
+    while (*at != buffer)
+        at = &(*at)->next;
+    *at = buffer->next;
     buffer->next = NULL;
     *last = buffer;
     last = &buffer->next;

@@ -22,10 +22,9 @@ uint32_t strict_exec_id(const struct strict_exec *);
 
 void strict_check_locks(const char *function);
 
+/* What a stream had when the event was recorded. */
 struct strict_event {
-    uint64_t at_ns;
-    struct strict_graph *capture;
-    struct strict_node *node;
+    struct strict_stream then;
 };
 
 /* Begins a call: an identifier of correlation, and a callback if it is enabled. */
@@ -43,7 +42,8 @@ enum { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_CHILD, NODE_EMPTY 
 /* Adds what a stream that is captured would have done. */
 void capture(struct strict_stream *, uint32_t type, const struct strict_operation *,
              struct strict_function *);
-void capture_wait(struct strict_stream *, struct strict_event *);
+/* Joins the streams: the next node depends on what `then` had. */
+void capture_wait(struct strict_stream *, const struct strict_stream *then);
 
 static inline void forbid_inside(const char *function)
 {

@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPENDENCIES = 8 };
-
 struct strict_node {
     struct strict_graph *graph;
     struct strict_node *next;
     struct strict_node *original;
-    struct strict_node *before[MAX_DEPENDENCIES];
+    struct strict_node *before[STRICT_DEPENDENCIES];
     uint32_t dependencies, type, index;
+    struct strict_graph *child;
     struct strict_operation operation;
     struct strict_function *function;
 };
@@ -81,9 +80,19 @@ static void depend(struct strict_node *node, struct strict_node *before)
         if (node->before[i] == before)
             return;
     }
-    if (node->dependencies == MAX_DEPENDENCIES)
-        strict_fatal("strict driver: more than %d dependencies of a node", MAX_DEPENDENCIES);
+    if (node->dependencies == STRICT_DEPENDENCIES)
+        strict_fatal("strict driver: more than %d dependencies of a node", STRICT_DEPENDENCIES);
     node->before[node->dependencies++] = before;
+}
+
+static void tell_edge(struct strict_graph *graph, struct strict_node *from, struct strict_node *to)
+{
+    const char *first = getenv("STRICT_EDGES");
+    bool reversed = first && !strcmp(first, "from");
+    tell_graph(RESOURCE_DEPENDENCY_CREATED, (struct strict_graph_data){
+                   .graph = graph, .node = reversed ? from : to,
+                   .node_type = reversed ? from->type : to->type,
+                   .dependency = reversed ? to : from});
 }
 
 static struct strict_node *add(struct strict_graph *graph, uint32_t type,
@@ -98,11 +107,8 @@ static struct strict_node *add(struct strict_graph *graph, uint32_t type,
         depend(node, before[i]);
     tell_graph(RESOURCE_NODE_CREATED,
                (struct strict_graph_data){.graph = graph, .node = node, .node_type = type});
-    for (uint32_t i = 0; i < node->dependencies; i++) {
-        tell_graph(RESOURCE_DEPENDENCY_CREATED, (struct strict_graph_data){
-                       .graph = graph, .node = node->before[i], .node_type = node->before[i]->type,
-                       .dependency = node});
-    }
+    for (uint32_t i = 0; i < node->dependencies; i++)
+        tell_edge(graph, node->before[i], node);
     return node;
 }
 
@@ -125,7 +131,7 @@ STRICT_API CUresult cuStreamBeginCapture_v2(void *stream, int mode)
     } p = {stream, mode};
     struct strict_call call = begin(CBID_STREAM_BEGIN_CAPTURE, "cuStreamBeginCapture_v2", &p, NULL);
     struct strict_stream *captured = stream_of(stream);
-    captured->last = NULL;
+    captured->before_count = 0;
     void *graph;
     CUresult result = cuGraphCreate(&graph, 0);
     captured->capture = graph;
@@ -142,7 +148,7 @@ STRICT_API CUresult cuStreamEndCapture(void *stream, void **graph)
     struct strict_stream *captured = stream_of(stream);
     *graph = captured->capture;
     captured->capture = NULL;
-    captured->last = NULL;
+    captured->before_count = 0;
     return end(&call, *graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -160,31 +166,25 @@ STRICT_API CUresult cuThreadExchangeStreamCaptureMode(int *mode)
     return CUDA_SUCCESS;
 }
 
-/* A wait for an event is no node: a joint of two streams, which the next node has. */
-struct joint {
-    struct strict_node *nodes[MAX_DEPENDENCIES];
-    uint32_t count;
-};
-static _Thread_local struct joint waited;
-
 void capture(struct strict_stream *stream, uint32_t type, const struct strict_operation *operation,
              struct strict_function *function)
 {
-    struct strict_node *before[MAX_DEPENDENCIES + 1];
-    size_t count = 0;
-    if (stream->last)
-        before[count++] = stream->last;
-    for (uint32_t i = 0; i < waited.count; i++)
-        before[count++] = waited.nodes[i];
-    waited.count = 0;
-    stream->last = add(stream->capture, type, operation, function, before, count);
+    stream->before[0] = add(stream->capture, type, operation, function, stream->before,
+                            stream->before_count);
+    stream->before_count = 1;
 }
 
-void capture_wait(struct strict_stream *stream, struct strict_event *event)
+/* A wait for an event is no node. */
+void capture_wait(struct strict_stream *stream, const struct strict_stream *then)
 {
-    stream->capture = event->capture;
-    if (event->node && event->node != stream->last && waited.count < MAX_DEPENDENCIES)
-        waited.nodes[waited.count++] = event->node;
+    stream->capture = then->capture;
+    for (uint32_t i = 0; i < then->before_count; i++) {
+        bool known = false;
+        for (uint32_t j = 0; j < stream->before_count; j++)
+            known |= stream->before[j] == then->before[i];
+        if (!known && stream->before_count < STRICT_DEPENDENCIES)
+            stream->before[stream->before_count++] = then->before[i];
+    }
 }
 
 /* A stream that joined a capture leaves it when the first one ends it. */
@@ -192,8 +192,14 @@ STRICT_API CUresult strictStreamLeaveCapture(void *stream)
 {
     struct strict_stream *joined = stream_of(stream);
     joined->capture = NULL;
-    joined->last = NULL;
+    joined->before_count = 0;
     return CUDA_SUCCESS;
+}
+
+/* The header promises a symbol only for launches. */
+static const char *symbol_of_node(const struct strict_function *function)
+{
+    return strict_number("STRICT_NODE_SYMBOLS", 0) ? function->name : NULL;
 }
 
 STRICT_API CUresult cuGraphAddKernelNode_v2(void **node, void *graph, void *const *before,
@@ -209,7 +215,7 @@ STRICT_API CUresult cuGraphAddKernelNode_v2(void **node, void *graph, void *cons
     } p = {node, graph, before, count, parameters};
     struct strict_function *function = parameters->function;
     struct strict_call call =
-        begin(CBID_GRAPH_ADD_KERNEL_NODE, "cuGraphAddKernelNode_v2", &p, NULL);
+        begin(CBID_GRAPH_ADD_KERNEL_NODE, "cuGraphAddKernelNode_v2", &p, symbol_of_node(function));
     struct strict_operation operation = {
         .kind = KIND_CONCURRENT_KERNEL,
         .name = function->name,
@@ -220,6 +226,17 @@ STRICT_API CUresult cuGraphAddKernelNode_v2(void **node, void *graph, void *cons
     *node = add(graph, NODE_KERNEL, &operation, function, (struct strict_node *const *)before,
                 count);
     return end(&call, CUDA_SUCCESS);
+}
+
+STRICT_API CUresult cuGraphAddDependencies(void *graph, void *const *from, void *const *to,
+                                           size_t count)
+{
+    forbid_inside("cuGraphAddDependencies");
+    for (size_t i = 0; i < count; i++) {
+        depend(to[i], from[i]);
+        tell_edge(graph, from[i], to[i]);
+    }
+    return CUDA_SUCCESS;
 }
 
 STRICT_API CUresult cuGraphAddEmptyNode(void **node, void *graph, void *const *before, size_t count)
@@ -235,16 +252,43 @@ STRICT_API CUresult cuGraphAddEmptyNode(void **node, void *graph, void *const *b
     return end(&call, CUDA_SUCCESS);
 }
 
-static void clone_nodes(struct strict_exec *exec, struct strict_graph *graph)
+static void clone_nodes(struct strict_graph *made, struct strict_graph *graph)
 {
     for (struct strict_node *node = graph->first; node; node = node->next) {
-        struct strict_node *clone =
-            append(&exec->graph, node->type, &node->operation, node->function);
+        struct strict_node *clone = append(made, node->type, &node->operation, node->function);
         clone->original = node;
+        clone->child = node->child;
         tell_graph(RESOURCE_NODE_CLONED, (struct strict_graph_data){
-                       .graph = &exec->graph, .original_graph = graph, .node = clone,
+                       .graph = made, .original_graph = graph, .node = clone,
                        .original_node = node, .node_type = node->type});
+        if (node->child)
+            clone_nodes(made, node->child);
     }
+}
+
+/* The child is copied: the caller may destroy it. */
+STRICT_API CUresult cuGraphAddChildGraphNode(void **node, void *graph, void *const *before,
+                                             size_t count, void *child)
+{
+    struct {
+        void **node;
+        void *graph;
+        void *const *before;
+        size_t count;
+        void *child;
+    } p = {node, graph, before, count, child};
+    struct strict_call call =
+        begin(CBID_GRAPH_ADD_CHILD_NODE, "cuGraphAddChildGraphNode", &p, NULL);
+    struct strict_graph *copy = calloc(1, sizeof *copy);
+    copy->id = ++last_id;
+    tell_graph(RESOURCE_GRAPH_CLONED,
+               (struct strict_graph_data){.graph = copy, .original_graph = child});
+    clone_nodes(copy, child);
+    struct strict_node *made =
+        add(graph, NODE_CHILD, NULL, NULL, (struct strict_node *const *)before, count);
+    made->child = copy;
+    *node = made;
+    return end(&call, CUDA_SUCCESS);
 }
 
 STRICT_API CUresult cuGraphInstantiateWithFlags(void **made, void *graph, unsigned long long flags)
@@ -262,7 +306,7 @@ STRICT_API CUresult cuGraphInstantiateWithFlags(void **made, void *graph, unsign
     struct strict_hooks *hooks = atomic_load(&strict_hooks);
     /* Whole graphs are traced only if that was asked for before they were instantiated. */
     exec->whole = hooks && atomic_load(&hooks->kinds[KIND_GRAPH_TRACE]);
-    clone_nodes(exec, graph);
+    clone_nodes(&exec->graph, graph);
     *made = exec;
     tell_graph(RESOURCE_EXEC_CREATED, (struct strict_graph_data){.graph = graph, .exec = exec});
     return end(&call, CUDA_SUCCESS);

@@ -235,16 +235,14 @@ STRICT_API CUresult cuEventCreate(void **event, unsigned int flags)
 
 STRICT_API CUresult cuEventRecord(void *event, void *stream)
 {
-    struct strict_stream *recorded = stream_of(stream);
-    *(struct strict_event *)event =
-        (struct strict_event){recorded->tail_ns, recorded->capture, recorded->last};
+    ((struct strict_event *)event)->then = *stream_of(stream);
     return CUDA_SUCCESS;
 }
 
 STRICT_API CUresult cuEventSynchronize(void *event)
 {
     struct strict_call call = begin(CBID_EVENT_SYNCHRONIZE, "cuEventSynchronize", &event, NULL);
-    wait_for(strict_current()->legacy, ((struct strict_event *)event)->at_ns, SYNC_EVENT,
+    wait_for(strict_current()->legacy, ((struct strict_event *)event)->then.tail_ns, SYNC_EVENT,
              call.correlation);
     return end(&call, CUDA_SUCCESS);
 }
@@ -253,10 +251,10 @@ STRICT_API CUresult cuStreamWaitEvent(void *stream, void *event, unsigned int fl
 {
     (void)flags;
     struct strict_stream *waiting = stream_of(stream);
-    struct strict_event *awaited = event;
-    if (awaited->capture)
-        capture_wait(waiting, awaited);
-    else if (waiting->tail_ns < awaited->at_ns)
-        waiting->tail_ns = awaited->at_ns;
+    struct strict_stream *then = &((struct strict_event *)event)->then;
+    if (then->capture)
+        capture_wait(waiting, then);
+    else if (waiting->tail_ns < then->tail_ns)
+        waiting->tail_ns = then->tail_ns;
     return CUDA_SUCCESS;
 }

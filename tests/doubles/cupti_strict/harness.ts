@@ -61,10 +61,11 @@ export interface StormResult {
 
 /** What the load of everything prints: what has to come of it. */
 export interface MixedResult {
-  rounds: number;
   /** The name as hexadecimal bytes. */
   kernels: { device: number; calls: number; ns: number; name: string }[];
   /** Launches and nanoseconds of the graph of each device. */
   graphs: [number, number][];
+  /** Calls, bytes and nanoseconds of each kind of copy and set, on each device. */
+  copies: Record<string, [number, number, number]>;
   dropped: number;
 }

@@ -1,6 +1,6 @@
 /* Load on the strict double: a program that uses the driver as an application does.
  *
- * load scenario=storm|mixed [name=value ...]; it prints one JSON object and ends. */
+ * load scenario=storm|mixed|graphs|rival [name=value ...]; it prints one JSON object and ends. */
 #include "load.h"
 
 #include <stdio.h>
@@ -52,6 +52,10 @@ int main(int count, char **given)
         return 1;
     if (has_option("scenario", "mixed"))
         run_mixed();
+    else if (has_option("scenario", "graphs"))
+        run_graphs();
+    else if (has_option("scenario", "rival"))
+        run_rival();
     else
         run_storm();
     return 0;

@@ -32,6 +32,13 @@ int cuMemcpyPeerAsync(uint64_t target, void *target_context, uint64_t source, vo
                       size_t bytes, void *stream);
 int cuMemsetD8Async(uint64_t target, unsigned char value, size_t bytes, void *stream);
 int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
+struct kernel_node_parameters;
+int cuGraphCreate(void **graph, unsigned int flags);
+int cuGraphAddKernelNode_v2(void **node, void *graph, void *const *before, size_t count,
+                            const struct kernel_node_parameters *parameters);
+int cuGraphAddChildGraphNode(void **node, void *graph, void *const *before, size_t count,
+                             void *child);
+int cuGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t count);
 int cuGraphLaunch(void *exec, void *stream);
 int cuGraphDestroy(void *graph);
 int cuGraphExecDestroy(void *exec);
@@ -51,6 +58,10 @@ void sleep_ns(uint64_t ns);
 
 /* load_mixed.c: a bit of everything, and what has to come of it, as JSON. */
 void run_mixed(void);
+/* load_graphs.c: graphs of known structures. */
+void run_graphs(void);
+/* load_rival.c: another client takes the buffers. */
+void run_rival(void);
 /* load_storm.c: many launches, paced or not. */
 void run_storm(void);
 

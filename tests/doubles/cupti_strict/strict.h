@@ -13,7 +13,9 @@
  * STRICT_WORKERS, STRICT_CHECKS=0 (no costly checks), STRICT_CLOCK_EVERY (launches between two
  * looks at the clock), STRICT_FAIL ("cuptiSubscribe=39,cuptiActivityEnable:10=15"),
  * STRICT_RIVAL (a tool that subscribed first), STRICT_DRIVER (its version, 13050),
- * STRICT_DEVICES, STRICT_ZERO_TIMES (each n-th record has no timestamps). */
+ * STRICT_DEVICES, STRICT_ZERO_TIMES (each n-th record has no timestamps), STRICT_EDGES=from (the
+ * callback for an edge has its first node as the node; CUPTI's header leaves that open),
+ * STRICT_NODE_SYMBOLS=1 (callbacks of calls that add a kernel to a graph have its symbol, too). */
 #ifndef STRICT_H
 #define STRICT_H
 
@@ -55,6 +57,7 @@ enum {
     CBID_GRAPH_LAUNCH = 514,
     CBID_GRAPH_EXEC_DESTROY = 516,
     CBID_GRAPH_DESTROY = 517,
+    CBID_GRAPH_ADD_CHILD_NODE = 525,
     CBID_GRAPH_ADD_EMPTY_NODE = 526,
     CBID_STREAM_BEGIN_CAPTURE = 539,
     CBID_GRAPH_INSTANTIATE = 643,
@@ -100,6 +103,9 @@ enum strict_inside {
     INSIDE_API_EXIT,
 };
 
+/* Nodes that one node of a graph may depend on. */
+#define STRICT_DEPENDENCIES 8
+
 struct strict_graph;
 struct strict_node;
 struct strict_exec;
@@ -117,8 +123,10 @@ struct strict_stream {
     struct strict_context *context;
     uint64_t tail_ns;
     uint64_t lag_ns;
+    /* While it is captured: the graph, and what the next node depends on. */
     struct strict_graph *capture;
-    struct strict_node *last;
+    struct strict_node *before[STRICT_DEPENDENCIES];
+    uint32_t before_count;
 };
 
 struct strict_function {
