@@ -19,6 +19,7 @@ const BENCHES: Record<string, string> = {
   segments: "benchSegments",
   ingest: "benchIngest",
   keep: "benchKeep",
+  launches: "benchLaunches",
   storage: "benchStorage",
   supervisor: "benchSupervisor",
 };

@@ -11,6 +11,7 @@ import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchKeep } from "./keep.ts";
+import { benchLaunches } from "./launches.ts";
 import { benchPacked } from "./packed.ts";
 import { reaches, type Row } from "./row.ts";
 import { benchRun } from "./run.ts";
@@ -35,6 +36,7 @@ try {
     benchPacked,
     benchConsole,
     benchCuda,
+    benchLaunches,
     benchExposition,
     benchKeep,
     benchRun,
