@@ -99,8 +99,10 @@ static void check(void) {
     for (uint32_t i = 0; i < opened_count; i++) opened[i].source->check();
 }
 
-static void poll(void) {
-    for (uint32_t i = 0; i < opened_count; i++) opened[i].source->poll();
+static bool poll(void) {
+    bool again = false;
+    for (uint32_t i = 0; i < opened_count; i++) again |= opened[i].source->poll();
+    return again;
 }
 
 /* ---- The thread: publication ---- */
@@ -146,6 +148,7 @@ static void publish_last(void) {
 
 static void *collect(void *unused) {
     uint64_t next_round = now_ms() + ROUND_MS, next_poll = 0;
+    bool polls = false;
     while (!atomic_load(&shutting_down)) {
         uint32_t bell = segment_bell(), asked = segment_asked();
         uint64_t now = now_ms();
@@ -154,13 +157,14 @@ static void *collect(void *unused) {
         if (due || is_asked) flush(false);
         bool more = read_for(READ_MS);
         if (is_asked && !more && is_pending()) more = read_late();
+        bool is_early = now < next_poll;
+        if (!is_early) polls = poll();
+        if (!is_early) next_poll = now + POLL_MS;
         if (due) check();
-        else if (now >= next_poll) poll();
         show_states();
         if (due || is_asked) publish(asked, false);
         if (due) next_round = now + ROUND_MS;
-        uint64_t next = now < next_poll ? next_poll : next_round;
-        if (now >= next_poll) next_poll = now + POLL_MS;
+        uint64_t next = (is_early || polls) && next_poll < next_round ? next_poll : next_round;
         if (!more && !atomic_load(&shutting_down)) segment_wait(bell, (uint32_t)(next - now));
     }
     publish_last();

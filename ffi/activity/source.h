@@ -41,8 +41,8 @@ struct activity_source {
     bool (*read)(struct accounts *accounts);
     /* Called once a second. */
     void (*check)(void);
-    /* Called when the bell rings, at most every 20 ms. */
-    void (*poll)(void);
+    /* Called when the bell rings, at most every 20 ms. Returns whether it has to be called again without it. */
+    bool (*poll)(void);
     /* Number of lost records; after `stop` with those that were not read. */
     uint64_t (*dropped)(void);
     /* Makes every callback return at once. Also called if it never started, and in the child of a fork. */

@@ -117,6 +117,7 @@ enum { CUPTI_API_ENTER = 0, CUPTI_API_EXIT = 1 };
 
 enum {
     RESOURCE_CONTEXT_CREATED = 1,
+    RESOURCE_STREAM_DESTROY_STARTING = 4,
     RESOURCE_GRAPH_CREATED = 9,
     RESOURCE_GRAPH_DESTROY_STARTING = 10,
     RESOURCE_GRAPH_CLONED = 11,
@@ -129,7 +130,7 @@ enum {
     RESOURCE_GRAPHNODE_CLONED = 20,
 };
 
-/* Driver functions that launch, or make a kernel node, captured or added by hand. */
+/* Driver functions that launch, make a kernel node, or begin or end a capture. */
 enum {
     DRIVER_cuGraphLaunch = 514,
     DRIVER_cuGraphLaunch_ptsz = 515,
@@ -137,13 +138,23 @@ enum {
     DRIVER_cuLaunchKernel_ptsz = 442,
     DRIVER_cuLaunchCooperativeKernel = 477,
     DRIVER_cuLaunchCooperativeKernel_ptsz = 478,
+    DRIVER_cuStreamBeginCapture = 495,
+    DRIVER_cuStreamBeginCapture_ptsz = 496,
+    DRIVER_cuStreamEndCapture = 497,
+    DRIVER_cuStreamEndCapture_ptsz = 498,
     DRIVER_cuGraphAddKernelNode = 502,
     DRIVER_cuGraphAddChildGraphNode = 525,
+    DRIVER_cuStreamBeginCapture_v2 = 539,
+    DRIVER_cuStreamBeginCapture_v2_ptsz = 540,
     DRIVER_cuLaunchKernelEx = 652,
     DRIVER_cuLaunchKernelEx_ptsz = 653,
     DRIVER_cuGraphAddKernelNode_v2 = 689,
     DRIVER_cuGraphAddNode = 712,
+    DRIVER_cuStreamBeginCaptureToGraph = 720,
+    DRIVER_cuStreamBeginCaptureToGraph_ptsz = 721,
     DRIVER_cuGraphAddNode_v2 = 723,
+    DRIVER_cuStreamBeginRecaptureToGraph = 846,
+    DRIVER_cuStreamBeginRecaptureToGraph_ptsz = 847,
 };
 
 /* CUpti_CallbackData: the beginning of it. */
@@ -155,9 +166,16 @@ struct cupti_callback_data {
     const char *symbol_name;
 };
 
+/* What a driver function returns that is left. */
+static inline int callback_result(const struct cupti_callback_data *data) {
+    int result = 0;
+    if (data->function_return_value) memcpy(&result, data->function_return_value, sizeof result);
+    return result;
+}
+
 struct cupti_resource_data {
     void *context;
-    void *handle;
+    void *handle; /* of a stream */
     void *descriptor;
 };
 

@@ -2,6 +2,7 @@
 #include "graphs.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +34,14 @@ struct graph {
     bool lost;   /* its structure cannot be known */
 };
 
-/* The driver call of this thread. */
+/* The driver call of this thread; a launch of an earlier era may be over. */
 static _Thread_local struct {
+    uint32_t era;
     uint32_t cbid;
     const void *params;
     const char *symbol;
 } call;
+static _Atomic uint32_t era;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below; never held in a CUPTI call */
 static struct graph *graphs[BUCKETS];
@@ -208,9 +211,25 @@ static const void *child_graph(void) {
     }
 }
 
+/* Symbol of the kernel that this thread's call launches, or adds as a node. */
+static const char *symbol_of_call(void) {
+    switch (call.cbid) {
+    case 0:
+        return NULL;
+    case DRIVER_cuGraphAddKernelNode:
+    case DRIVER_cuGraphAddKernelNode_v2:
+    case DRIVER_cuGraphAddNode:
+    case DRIVER_cuGraphAddNode_v2:
+        return call.symbol;
+    default:
+        return call.era == atomic_load_explicit(&era, memory_order_relaxed) ? call.symbol : NULL;
+    }
+}
+
 static uint64_t seed_of(int type) {
     if (type == NODE_KERNEL) {
-        return call.cbid && call.symbol ? graph_seed(type, graph_symbol_hash(call.symbol)) : 0;
+        const char *symbol = symbol_of_call();
+        return symbol ? graph_seed(type, graph_symbol_hash(symbol)) : 0;
     }
     if (type == NODE_CHILD_GRAPH) {
         uint64_t inner = shape_of(child_graph()).signature;
@@ -269,6 +288,7 @@ static void follow(uint32_t cbid, const struct cupti_graph_data *data) {
 
 void graphs_api(uint32_t cbid, const struct cupti_callback_data *data) {
     if (data->site == CUPTI_API_ENTER) {
+        call.era = atomic_load_explicit(&era, memory_order_relaxed);
         call.cbid = cbid;
         call.params = data->function_params;
         call.symbol = data->symbol_name;
@@ -276,6 +296,8 @@ void graphs_api(uint32_t cbid, const struct cupti_callback_data *data) {
         call.cbid = 0;
     }
 }
+
+void graphs_end_launches(void) { atomic_fetch_add(&era, 1); }
 
 void graphs_resource(const struct cupti *cupti, uint32_t cbid, const struct cupti_graph_data *data) {
     if (cbid == RESOURCE_GRAPHEXEC_CREATED) {

@@ -17,6 +17,9 @@
 /* The callback of a driver function that may make nodes, on the thread that calls it. */
 void graphs_api(uint32_t cbid, const struct cupti_callback_data *data);
 
+/* The callbacks of launches were disabled: those that were entered may never be left. */
+void graphs_end_launches(void);
+
 /* The callback of a graph event. Asks `cupti` for the ids of a graph that is instantiated. */
 void graphs_resource(const struct cupti *cupti, uint32_t cbid, const struct cupti_graph_data *data);
 

@@ -6,30 +6,32 @@
 #include "../activity/collector.h"
 #include "../segment/segment.h"
 #include "buffers.h"
+#include "callbacks.h"
+#include "launches.h"
 #include "source.h"
 #include "subscription.h"
 
-/* Checks in a row with launches, but no buffer requested or returned, that mean an interruption. */
-#define SILENT_CHECKS 3u
+/* Launches of this age mean an interruption if a flush after them returns nothing. */
+#define LATE_NS 250000000u
 /* Until then flushes return the buffers that CUPTI still has; the others went to the other client. */
 #define RECLAIM_CHECKS 10u
-/* The bell rings after this many launches. */
-#define POLL_LAUNCHES 64u
 #define REASON_SIZE 512
 #define REASON_TAKEN_OVER "another CUPTI client took over the activity buffers (torch.profiler does)"
 
 static uint8_t per_thread_before;
+static bool has_per_thread; /* the attribute */
 
-/* The other client, and the counts of the last check. */
+/* The other client, and the last check. */
 static struct {
     bool interrupts;
     bool active; /* its session is certainly running: it has set the attribute */
-    uint32_t silent_checks;
+    bool silent;  /* no buffer was requested or returned since the check before */
+    bool flushed; /* since then, after launches */
     uint32_t checks_to_reclaim;
-    uint64_t activity, launches;
+    uint64_t activity;
 } other;
 
-void other_client_begin(void) { per_thread_before = subscription_per_thread_attribute(); }
+void other_client_begin(void) { has_per_thread = subscription_per_thread_attribute(&per_thread_before); }
 
 bool other_client_interrupts(void) { return other.interrupts; }
 
@@ -37,6 +39,7 @@ static void interrupt_capture(void) {
     if (other.interrupts) return;
     other.interrupts = true;
     other.checks_to_reclaim = 0;
+    launches_watch(false);
     buffers_lose();
     collector_state(&cuda_source, SEGMENT_INTERRUPTED, REASON_TAKEN_OVER);
 }
@@ -44,7 +47,6 @@ static void interrupt_capture(void) {
 static void resume_capture(void) {
     memset(&other, 0, sizeof other);
     other.activity = buffers_activity();
-    other.launches = subscription_launches();
     collector_state(&cuda_source, SEGMENT_CAPTURING, NULL);
 }
 
@@ -58,34 +60,46 @@ static void take_back(bool subscribed) {
     other.checks_to_reclaim = RECLAIM_CHECKS;
 }
 
-void other_client_poll(void) {
-    if (subscription_per_thread_attribute() != per_thread_before) {
+static void check_attribute(void) {
+    uint8_t value;
+    if (!subscription_per_thread_attribute(&value)) return;
+    if (value != per_thread_before) {
         other.active = true;
         interrupt_capture();
     } else if (other.active) {
         take_back(true);
     }
-    subscription_ring_after(POLL_LAUNCHES);
 }
 
-static void check_silence(void) {
-    uint64_t activity = buffers_activity(), launches = subscription_launches();
-    bool silent = activity == other.activity, launching = launches != other.launches;
-    other.activity = activity;
-    other.launches = launches;
-    if (!silent && other.interrupts) resume_capture();
-    else if (!silent) other.silent_checks = 0;
-    else if (launching && ++other.silent_checks >= SILENT_CHECKS) interrupt_capture();
+/* Of launches during silence: they have buffers now, or another client has theirs. */
+static void check_launches(void) {
+    if (buffers_activity() != other.activity) {
+        launches_watch(false);
+    } else if (other.flushed) {
+        interrupt_capture();
+    } else if (launches_since(LATE_NS)) {
+        cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETE);
+        other.flushed = true;
+    }
+}
+
+bool other_client_poll(void) {
+    if (has_per_thread) check_attribute();
+    if (launches_since(0)) check_launches();
+    return launches_since(0) || (has_per_thread && (other.active || !other.silent));
 }
 
 void other_client_check(void) {
-    other_client_poll();
+    uint64_t activity = buffers_activity();
+    other.silent = activity == other.activity;
+    other.flushed = false;
+    other.activity = activity;
     if (other.active) return;
     if (other.checks_to_reclaim > 0 && --other.checks_to_reclaim == 0) buffers_reclaim();
-    bool silent = buffers_activity() == other.activity;
-    if (silent && !subscription_is_alive()) {
+    if (other.silent && !callbacks_are_alive()) {
         interrupt_capture();
         return take_back(false);
     }
-    check_silence();
+    if (!other.silent && other.interrupts) resume_capture();
+    launches_watch(other.silent && !other.interrupts);
 }

@@ -12,10 +12,10 @@ void other_client_begin(void);
 /* Whether it has the buffers: a forced flush would cut its records. */
 bool other_client_interrupts(void);
 
-/* Once a second. */
+/* Once a second, after a flush. */
 void other_client_check(void);
 
-/* Between those, when the bell rings: its session may be short. */
-void other_client_poll(void);
+/* Between those: its session may be short. Returns whether it has to be called again soon. */
+bool other_client_poll(void);
 
 #endif

@@ -9,11 +9,12 @@
 #include "../activity/overhead.h"
 #include "../segment/segment.h"
 #include "buffers.h"
+#include "callbacks.h"
 #include "graphs.h"
+#include "launches.h"
 #include "library.h"
 #include "reasons.h"
 
-#define NEVER UINT64_MAX
 #define OUR_NAME "service"
 #define HOLDER_NAME_SIZE 64
 
@@ -23,68 +24,32 @@ static CUpti_SubscriberHandle subscriber;
 static bool in_node_mode;
 static _Atomic bool is_stopped;
 static _Atomic bool has_context;
-static _Atomic uint64_t launches;
-static _Atomic uint64_t ring_at; /* launches */
 
 static const int KINDS[] = {
     CUPTI_KIND_CONTEXT, CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,      CUPTI_KIND_MEMCPY2,
     CUPTI_KIND_MEMSET,  CUPTI_KIND_SYNCHRONIZATION,   CUPTI_KIND_GRAPH_TRACE, /* last: not in node mode */
-};
-static const uint32_t LAUNCHES[] = {
-    DRIVER_cuLaunchKernel,   DRIVER_cuLaunchKernel_ptsz,   DRIVER_cuLaunchCooperativeKernel,
-    DRIVER_cuLaunchKernelEx, DRIVER_cuLaunchKernelEx_ptsz, DRIVER_cuLaunchCooperativeKernel_ptsz,
-    DRIVER_cuGraphLaunch,    DRIVER_cuGraphLaunch_ptsz,
-};
-static const uint32_t NODE_MAKERS[] = {
-    DRIVER_cuGraphAddKernelNode, DRIVER_cuGraphAddKernelNode_v2, DRIVER_cuGraphAddChildGraphNode,
-    DRIVER_cuGraphAddNode,       DRIVER_cuGraphAddNode_v2,
-};
-static const uint32_t EVENTS[] = {RESOURCE_CONTEXT_CREATED, RESOURCE_GRAPHNODE_CREATED};
-static const uint32_t GRAPH_EVENTS[] = {
-    RESOURCE_GRAPH_CREATED,
-    RESOURCE_GRAPH_DESTROY_STARTING,
-    RESOURCE_GRAPH_CLONED,
-    RESOURCE_GRAPHNODE_DESTROY_STARTING,
-    RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
-    RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
-    RESOURCE_GRAPHEXEC_CREATED,
-    RESOURCE_GRAPHEXEC_DESTROY_STARTING,
-    RESOURCE_GRAPHNODE_CLONED,
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 /* ---- Callbacks, on the application's threads ---- */
 
-/* Whether this thread is in a call that was counted as a launch. */
-static _Thread_local bool in_counted_call;
-
-/* Not a read-modify-write: a missed launch costs less than threads that compete for a cache line. */
-static void count_launches(uint64_t change) {
-    uint64_t count = atomic_load_explicit(&launches, memory_order_relaxed) + change;
-    atomic_store_explicit(&launches, count, memory_order_relaxed);
-    if (count < atomic_load_explicit(&ring_at, memory_order_relaxed)) return;
-    atomic_store_explicit(&ring_at, NEVER, memory_order_relaxed);
-    segment_ring();
-}
-
 static void on_driver_api(uint32_t cbid, const struct cupti_callback_data *data) {
+    if (callbacks_capture(cbid, data)) return;
     bool graph = cbid == DRIVER_cuGraphLaunch || cbid == DRIVER_cuGraphLaunch_ptsz;
-    in_counted_call = data->site == CUPTI_API_ENTER;
-    if (in_counted_call) count_launches(1);
+    launches_api(data);
     if (!graph && !in_node_mode) graphs_api(cbid, data);
 }
 
 static void on_resource(uint32_t cbid, const struct cupti_resource_data *data) {
+    if (cbid == RESOURCE_STREAM_DESTROY_STARTING) return callbacks_forget(data->handle);
     if (cbid == RESOURCE_CONTEXT_CREATED) {
         atomic_store(&has_context, true);
         segment_ring();
         return;
     }
     uint64_t start_ns = monotonic_ns();
-    /* The call made a node of a graph, and leaves no record. */
-    if (cbid == RESOURCE_GRAPHNODE_CREATED && in_counted_call) count_launches(-(uint64_t)1);
-    if (cbid == RESOURCE_GRAPHNODE_CREATED) in_counted_call = false;
+    if (cbid == RESOURCE_GRAPHNODE_CREATED) launches_made_node();
     if (data->descriptor && !in_node_mode) graphs_resource(&cupti, cbid, data->descriptor);
     overhead_add_since(start_ns);
 }
@@ -124,12 +89,8 @@ static bool subscribe(char *reason, size_t size) {
     CUptiResult result = cupti.Subscribe(&subscriber, on_callback, NULL);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) name_holder(reason, size);
     else if (result != CUPTI_SUCCESS) reasons_explain(reason, size, "cuptiSubscribe", result);
+    else callbacks_begin(subscriber);
     return result == CUPTI_SUCCESS;
-}
-
-static void enable_callbacks(int domain, const uint32_t *cbids, size_t count) {
-    /* Errors are ignored: an old CUPTI does not know them all. */
-    for (size_t i = 0; i < count; i++) cupti.EnableCallback(1, subscriber, domain, cbids[i]);
 }
 
 static void set_attributes(void) {
@@ -155,12 +116,7 @@ static bool enable_kinds(char *reason, size_t size) {
 
 /* Enables all but the subscription: another client, or the end of its session, may have disabled it. */
 static bool enable(char *reason, size_t size) {
-    enable_callbacks(CUPTI_DOMAIN_RESOURCE, EVENTS, LENGTH(EVENTS));
-    enable_callbacks(CUPTI_DOMAIN_DRIVER_API, LAUNCHES, LENGTH(LAUNCHES));
-    if (!in_node_mode) {
-        enable_callbacks(CUPTI_DOMAIN_DRIVER_API, NODE_MAKERS, LENGTH(NODE_MAKERS));
-        enable_callbacks(CUPTI_DOMAIN_RESOURCE, GRAPH_EVENTS, LENGTH(GRAPH_EVENTS));
-    }
+    callbacks_enable(in_node_mode);
     set_attributes();
     CUptiResult result = cupti.ActivityRegisterCallbacks(buffers_request, buffers_complete);
     if (result == CUPTI_SUCCESS) return enable_kinds(reason, size);
@@ -186,18 +142,10 @@ bool subscription_start(bool node_mode, char *reason, size_t size) {
 }
 
 bool subscription_has_begun(void) {
-    return atomic_load(&has_context) || atomic_load(&launches) != 0 || buffers_activity() != 0;
+    return atomic_load(&has_context) || buffers_activity() != 0;
 }
 
 /* ---- For the collector's thread ---- */
-
-uint64_t subscription_launches(void) { return atomic_load(&launches); }
-
-void subscription_ring_after(uint64_t more) { atomic_store(&ring_at, atomic_load(&launches) + more); }
-
-bool subscription_is_alive(void) {
-    return cupti.EnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER_API, DRIVER_cuLaunchKernel) == CUPTI_SUCCESS;
-}
 
 bool subscription_renew(bool alive, char *reason, size_t size) {
     if (!alive && !subscribe(reason, size)) return false;
@@ -206,8 +154,6 @@ bool subscription_renew(bool alive, char *reason, size_t size) {
     return false;
 }
 
-uint8_t subscription_per_thread_attribute(void) {
-    uint8_t value = 0;
-    CUptiResult result = cupti.ActivityGetAttribute(CUPTI_ATTR_PER_THREAD_BUFFER, &(size_t){sizeof value}, &value);
-    return result == CUPTI_SUCCESS ? value : 0;
+bool subscription_per_thread_attribute(uint8_t *value) {
+    return cupti.ActivityGetAttribute(CUPTI_ATTR_PER_THREAD_BUFFER, &(size_t){sizeof *value}, value) == CUPTI_SUCCESS;
 }

@@ -24,20 +24,11 @@ bool subscription_has_begun(void);
 
 /* The rest is for the collector's thread. */
 
-/* Driver calls that launched work, nearly: two threads at once may count as one. */
-uint64_t subscription_launches(void);
-
-/* Rings the segment's bell once after this many more launches. */
-void subscription_ring_after(uint64_t launches);
-
-/* Whether the subscription exists: another client may have ended it. */
-bool subscription_is_alive(void);
-
 /* Sets again what another client, or the end of its session, may have undone: all but the subscription
  * itself if `alive`. Where that fails there is no subscription, unless it was lost before. */
 bool subscription_renew(bool alive, char *reason, size_t size);
 
-/* CUPTI's attribute of per-thread buffers; 0 if it cannot be read. */
-uint8_t subscription_per_thread_attribute(void);
+/* Reads CUPTI's attribute of per-thread buffers. Older versions do not have it. */
+bool subscription_per_thread_attribute(uint8_t *value);
 
 #endif

@@ -10,7 +10,7 @@ const HERE = new URL("./", import.meta.url).pathname;
 const FFI = new URL("../../ffi/", import.meta.url).pathname;
 /** The sources of the collector that need no driver. */
 const PARTS = PRODUCTS["libservice.so"]!.sources.filter((path) =>
-  !/^(exec|sources|segment\/ask|activity\/(collector|states)|cuda\/(injection|library|other|reasons|source|sub))/
+  !/^(exec|sources|segment\/ask|activity\/(collector|states)|cuda\/(call|inj|launches|lib|other|reasons|source|sub))/
     .test(path)
 );
 /** Compiler flags of the product. */

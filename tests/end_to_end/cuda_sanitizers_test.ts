@@ -30,6 +30,7 @@ const WATCHED: Watched[] = [
   { scenario: "graphs" },
   { scenario: "graphs", ...NODE_MODE, notThread: true },
   { scenario: "child_graphs", notThread: true },
+  { scenario: "captures" },
   { scenario: "threads", env: { WORKLOAD_THREADS: "1000" } },
   { scenario: "fork_and_exit" },
   { scenario: "fork_before_init", notThread: true },

@@ -209,6 +209,16 @@ test("graphs with one structure have one signature, in every process and however
   assert.deepEqual(await signatures("graphs", { toolkit: "12.1", env }), first);
 });
 
+test("captures may overlap, fail and be given up, on any thread, and have one signature", async () => {
+  const { chain } = await signatures("graphs", {});
+  assert.deepEqual(await signatures("captures", {}), { chain });
+});
+
+test("launches call the profiler only while a stream is captured", async () => {
+  await exact("spread");
+  await exact("spread", { flags: ["--cuda-graph-trace", "node"] });
+});
+
 test("records may have the id of the instantiated template", async () => {
   await signatures("graphs", { env: { FAKE_GRAPH_ID: "template" } });
 });
@@ -369,6 +379,27 @@ for (const scenario of ["usurped", "finalized"]) {
       assert.equal(found.get(frame), value, frame);
     }
   });
+}
+
+test("another tool that takes the buffers for good is told within three seconds", async () => {
+  for (const toolkit of ["11.8", "13.0"] as const) {
+    await runScenario("usurped_for_good", {
+      toolkit,
+      async during({ run, books, openGate }) {
+        const [own] = await until(async () => (await books()).length > 0 && await books());
+        const start_ns = parseInt(own!.cells.get("start_nanoseconds  ")!);
+        await until(async () => isInterrupted(await readLocal(run)));
+        const told_ms = Date.now() - start_ns / 1e6;
+        assert(told_ms < 3000, `${told_ms} ms`);
+        await openGate();
+      },
+    });
+  }
+});
+
+function isInterrupted({ resources }: Signals): boolean {
+  const states = resources.map(({ attributes }) => attributes["profiler.capture"] ?? "");
+  return states.some((state) => state.startsWith("interrupted"));
 }
 
 test("a tool that CUDA_INJECTION64_PATH names is called, and the payload names it", async () => {

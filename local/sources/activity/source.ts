@@ -75,17 +75,18 @@ class ActivitySource implements Source, Disposable {
 
   #read(recorder: Recorder, all: boolean): void {
     this.#processes.record(recorder, all, (process) => {
-      const isNew = !this.#described.has(process.segment);
-      if (all || isNew || !process.alive) this.#describe(recorder, process);
+      const isDescribed = this.#described.get(process.segment) === descriptionOf(process);
+      if (all || !isDescribed) this.#describe(recorder, process);
     });
     for (const refusal of this.#refusals) warn(recorder, refusal);
     this.#refusals = [];
   }
 
-  #describe(recorder: Recorder, { segment, tags, resource, alive }: SegmentProcess): void {
+  #describe(recorder: Recorder, process: SegmentProcess): void {
+    const { segment, tags, resource, alive } = process;
     const { reason } = segment;
-    const state = alive ? segment.state : "ended";
-    const description = reason === "" ? state : `${state}: ${reason}`;
+    const state = stateOf(process);
+    const description = descriptionOf(process);
     const before = this.#described.get(segment);
     const wasInterrupted = before?.startsWith("interrupted") ?? false;
     const captured = segment.state === "capturing" ||
@@ -110,6 +111,16 @@ class ActivitySource implements Source, Disposable {
   [Symbol.dispose](): void {
     this.#processes[Symbol.dispose]();
   }
+}
+
+function stateOf({ segment, alive }: SegmentProcess): SegmentState {
+  return alive ? segment.state : "ended";
+}
+
+/** State of a process and its reason, as its attribute has them. */
+function descriptionOf(process: SegmentProcess): string {
+  const { reason } = process.segment;
+  return reason === "" ? stateOf(process) : `${stateOf(process)}: ${reason}`;
 }
 
 interface Change extends Pick<SegmentProcess, "tags"> {

@@ -60,12 +60,14 @@ struct fake_call {
     const char *function;
     const char *symbol; /* of the kernel that the call launches or adds */
     const void *params; /* its arguments in order */
+    int result;         /* once it returns */
 };
 
 /* Functions of the fake CUPTI that the driver calls; NULL until CUPTI is loaded. */
 struct fake_cupti {
     void (*api)(uint32_t cbid, bool enter, const struct fake_call *call);
     void (*context)(void *context);
+    void (*stream)(void *destroyed);
     void (*graph)(uint32_t cbid, const struct fake_graph_data *data);
     void (*operation)(const struct fake_operation *operation);
     bool (*enabled)(uint32_t kind);
@@ -74,6 +76,8 @@ struct fake_cupti {
     /* While it is closed, tools that ask for the next record wait. */
     void (*gate)(bool closed);
     void (*drop)(size_t records);
+    /* How often the tool was called for a launch of a kernel. */
+    uint64_t (*launch_callbacks)(void);
 };
 
 /* Functions of the fake driver that CUPTI calls. */

@@ -72,6 +72,9 @@ EXPORT void fake_gate(bool closed) {
 EXPORT void fake_drop(size_t records) {
     if (fake_cupti != NULL) fake_cupti->drop(records);
 }
+EXPORT uint64_t fake_launch_callbacks(void) {
+    return fake_cupti != NULL ? fake_cupti->launch_callbacks() : 0;
+}
 EXPORT bool fake_enabled(uint32_t kind) { return fake_cupti != NULL && fake_cupti->enabled(kind); }
 
 /* ---- start and end ---- */
@@ -274,7 +277,7 @@ EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsign
     int refused = driver_refuses("cuLaunchKernel");
     if (refused) return refused;
     const struct function *function = f;
-    struct fake_call call = {"cuLaunchKernel", function->name, &f};
+    struct fake_call call = {.function = "cuLaunchKernel", .symbol = function->name, .params = &f};
     driver_enter(LAUNCH_KERNEL, call);
     if (!graph_captures(stream, function)) {
         struct fake_operation made = operation(KIND_KERNEL, stream);

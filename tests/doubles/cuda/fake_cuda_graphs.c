@@ -18,6 +18,8 @@ enum {
 };
 enum { NODE_KERNEL = 0, NODE_CHILD = 4 };
 enum { ADD_CHILD = 525, ADD_KERNEL_V2 = 689, INSTANTIATE = 578, LAUNCH = 514 };
+enum { BEGIN_CAPTURE_V2 = 539, END_CAPTURE = 497 };
+enum { ERROR_ILLEGAL_STATE = 401, ERROR_INVALIDATED = 901, ERROR_UNMATCHED = 903, ERROR_WRONG_THREAD = 908 };
 enum { NODES = 64, STREAMS = 8, FRONTIER = 8 };
 
 struct node {
@@ -42,12 +44,16 @@ struct exec {
 /* Predecessors of the next node of a stream or an event. */
 struct frontier {
     struct graph *graph; /* NULL: not captured */
+    bool begun;          /* the capture began on this stream, in this thread */
+    pthread_t thread;
+    bool invalid;
     int count;
     struct node *nodes[FRONTIER];
 };
 
 static uint32_t last_id;
 static struct frontier streams[STREAMS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the graphs of the streams */
 
 static uint32_t new_id(void) { return __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED); }
 
@@ -126,7 +132,8 @@ EXPORT int cuGraphAddKernelNode_v2(void **node, void *graph, void *const *after,
         size_t count;
         const void *params;
     } arguments = {node, graph, after, count, params};
-    struct fake_call call = {"cuGraphAddKernelNode_v2", function->name, &arguments};
+    struct fake_call call = {
+        .function = "cuGraphAddKernelNode_v2", .symbol = function->name, .params = &arguments};
     driver_enter(ADD_KERNEL_V2, call);
     *node = node_new(graph, (struct node){NODE_KERNEL, function->name, NULL},
                      (struct node *const *)after, count);
@@ -160,7 +167,7 @@ EXPORT int cuGraphAddChildGraphNode(void **node, void *graph, void *const *after
         size_t count;
         void *child;
     } arguments = {node, graph, after, count, child};
-    struct fake_call call = {"cuGraphAddChildGraphNode", NULL, &arguments};
+    struct fake_call call = {.function = "cuGraphAddChildGraphNode", .params = &arguments};
     driver_enter(ADD_CHILD, call);
     *node = node_new(graph, (struct node){NODE_CHILD, NULL, graph_clone(child)},
                      (struct node *const *)after, count);
@@ -189,31 +196,78 @@ static struct frontier *frontier_of(const void *stream) {
 
 bool graph_captures(const void *stream, const struct function *function) {
     struct frontier *at = frontier_of(stream);
-    if (at->graph == NULL) return false;
+    pthread_mutex_lock(&lock);
+    bool captured = at->graph != NULL;
+    pthread_mutex_unlock(&lock);
+    if (!captured) return false;
     struct node made = {NODE_KERNEL, function->name, NULL};
     at->nodes[0] = node_new(at->graph, made, at->nodes, (size_t)at->count);
     at->count = 1;
     return true;
 }
 
+/* Any mode but "relaxed": a capture ends in the thread that began it. */
 EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
     (void)mode;
     int refused = driver_refuses("cuStreamBeginCapture_v2");
     if (refused) return refused;
+    struct fake_call call = {.function = "cuStreamBeginCapture_v2", .params = &stream};
     struct frontier *at = frontier_of(stream);
-    *at = (struct frontier){.graph = graph_new()};
-    tell(GRAPH_CREATED, (struct fake_graph_data){.graph = at->graph});
-    return CUDA_SUCCESS;
+    driver_enter(BEGIN_CAPTURE_V2, call);
+    struct graph *made = graph_new();
+    pthread_mutex_lock(&lock);
+    if (at->graph != NULL) call.result = ERROR_ILLEGAL_STATE;
+    else *at = (struct frontier){.graph = made, .begun = true, .thread = pthread_self()};
+    pthread_mutex_unlock(&lock);
+    if (call.result == CUDA_SUCCESS) tell(GRAPH_CREATED, (struct fake_graph_data){.graph = made});
+    else free(made);
+    driver_exit(BEGIN_CAPTURE_V2, call);
+    return call.result;
+}
+
+static void release(const struct graph *captured) {
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < STREAMS; i++) {
+        if (streams[i].graph == captured) streams[i] = (struct frontier){0};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static int end_capture(struct frontier *origin, struct graph **graph) {
+    struct graph *captured = origin->graph;
+    bool invalid = origin->invalid;
+    *graph = NULL;
+    if (captured == NULL) return ERROR_ILLEGAL_STATE;
+    if (!origin->begun) return ERROR_UNMATCHED;
+    if (!pthread_equal(origin->thread, pthread_self())) return ERROR_WRONG_THREAD;
+    release(captured);
+    if (invalid) graph_free(captured);
+    else *graph = captured;
+    return invalid ? ERROR_INVALIDATED : CUDA_SUCCESS;
 }
 
 EXPORT int cuStreamEndCapture(void *stream, void **graph) {
     int refused = driver_refuses("cuStreamEndCapture");
     if (refused) return refused;
-    struct graph *captured = frontier_of(stream)->graph;
-    for (int i = 0; i < STREAMS; i++) {
-        if (streams[i].graph == captured) streams[i] = (struct frontier){0};
-    }
-    *graph = captured;
+    struct fake_call call = {.function = "cuStreamEndCapture", .params = &stream};
+    driver_enter(END_CAPTURE, call);
+    call.result = end_capture(frontier_of(stream), (struct graph **)graph);
+    driver_exit(END_CAPTURE, call);
+    return call.result;
+}
+
+/* A function of the fake alone: what cannot be captured makes a capture invalid. */
+EXPORT void fake_invalidate(void *stream) { frontier_of(stream)->invalid = true; }
+
+EXPORT int cuStreamDestroy_v2(void *stream) {
+    int refused = driver_refuses("cuStreamDestroy_v2");
+    if (refused) return refused;
+    struct frontier *at = frontier_of(stream);
+    if (fake_cupti != NULL) fake_cupti->stream(stream);
+    struct graph *captured = at->begun ? at->graph : NULL;
+    if (captured == NULL) return CUDA_SUCCESS;
+    release(captured);
+    graph_free(captured);
     return CUDA_SUCCESS;
 }
 
@@ -233,7 +287,9 @@ EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     (void)flags;
     const struct frontier *joined = event;
     struct frontier *at = frontier_of(stream);
+    pthread_mutex_lock(&lock);
     at->graph = joined->graph;
+    pthread_mutex_unlock(&lock);
     for (int i = 0; i < joined->count; i++) {
         bool known = false;
         for (int j = 0; j < at->count; j++) known |= at->nodes[j] == joined->nodes[i];

@@ -4,7 +4,8 @@
 #include "fake_cupti.h"
 
 enum { DOMAINS = 8, CALLBACKS = 1024 };
-enum { DOMAIN_DRIVER = 1, DOMAIN_RESOURCE = 3, CONTEXT_CREATED = 1 };
+enum { DOMAIN_DRIVER = 1, DOMAIN_RESOURCE = 3, CONTEXT_CREATED = 1, STREAM_DESTROY_STARTING = 4 };
+enum { LAUNCH_KERNEL = 307 };
 
 typedef void (*callback)(void *user, int domain, uint32_t cbid, const void *data);
 
@@ -44,7 +45,10 @@ static _Atomic bool enabled_callbacks[DOMAINS][CALLBACKS];
 static _Atomic(callback) subscriber;
 static void *subscriber_user;
 static char subscriber_name[64];
+static _Atomic bool enables;           /* a thread enables a callback */
+static _Atomic uint64_t launch_callbacks;
 static __thread uint64_t correlation;
+static __thread bool in_api_callback;
 
 /* ---- callbacks ---- */
 
@@ -60,7 +64,7 @@ static void call(int domain, uint32_t cbid, const void *data) {
 }
 
 static void api(uint32_t cbid, bool enter, const struct fake_call *made) {
-    int result = 0;
+    int result = made->result;
     struct callback_data data = {
         .site = enter ? 0 : 1,
         .function_name = made->function,
@@ -69,11 +73,20 @@ static void api(uint32_t cbid, bool enter, const struct fake_call *made) {
         .symbol_name = made->symbol,
         .correlation_data = &correlation,
     };
+    if (cbid == LAUNCH_KERNEL && enabled_callbacks[DOMAIN_DRIVER][cbid]) launch_callbacks++;
+    in_api_callback = true;
     call(DOMAIN_DRIVER, cbid, &data);
+    in_api_callback = false;
 }
+
+static uint64_t count_launch_callbacks(void) { return launch_callbacks; }
 
 static void context(void *created) {
     call(DOMAIN_RESOURCE, CONTEXT_CREATED, &(struct resource_data){created, NULL, NULL});
+}
+
+static void stream(void *destroyed) {
+    call(DOMAIN_RESOURCE, STREAM_DESTROY_STARTING, &(struct resource_data){NULL, destroyed, NULL});
 }
 
 static void graph(uint32_t cbid, const struct fake_graph_data *given) {
@@ -92,7 +105,8 @@ static void operation(const struct fake_operation *done) {
 }
 
 static const struct fake_cupti cupti = {
-    api, context, graph, operation, cupti_kind_enabled, buffers_settle, buffers_gate, buffers_drop,
+    api, context, stream, graph, operation, cupti_kind_enabled, buffers_settle, buffers_gate, buffers_drop,
+    count_launch_callbacks,
 };
 
 /* ---- permission to call ---- */
@@ -191,7 +205,13 @@ EXPORT int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32
         cbid >= CALLBACKS) {
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
+    if (*driver->callback_depth() > 0 && !in_api_callback) {
+        fake_violation("cuptiEnableCallback is called inside a callback that is not of a function");
+    }
+    if (enables) fake_violation("two threads enable callbacks at once");
+    enables = true;
     enabled_callbacks[domain][cbid] = enable != 0;
+    enables = false;
     return CUPTI_SUCCESS;
 }
 

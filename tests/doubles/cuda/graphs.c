@@ -161,6 +161,22 @@ static void unknown_symbols_are_not_identified(void) {
     expect(instantiate(G, next_exec++) == 0);
 }
 
+/* The end of a launch may not be reported: its symbol is not that of a later node. */
+static void unreported_ends_of_launches_name_nothing(void) {
+    create(G);
+    in_call(DRIVER_cuLaunchKernel, NULL, "gone");
+    graphs_end_launches();
+    add(G, 16, KERNEL);
+    expect(instantiate(G, next_exec++) == 0);
+    remove_node(G, 16);
+    in_call(DRIVER_cuGraphAddKernelNode_v2, NULL, "a");
+    graphs_end_launches();
+    add(G, 16, KERNEL);
+    end_call(DRIVER_cuGraphAddKernelNode_v2);
+    expect(instantiate(G, next_exec++) != 0);
+    destroy(G);
+}
+
 static void both_ids_are_known_after_the_graph_is_gone(void) {
     uint64_t signature = chain(G, "a", "b");
     uint32_t exec = next_exec - 1;
@@ -341,6 +357,7 @@ int main(void) {
     equal_kernels_differ_by_successors();
     what_was_undone_leaves_no_trace();
     unknown_symbols_are_not_identified();
+    unreported_ends_of_launches_name_nothing();
     both_ids_are_known_after_the_graph_is_gone();
     children_matter();
     clones_are_what_they_were_cloned_from();

@@ -202,6 +202,7 @@ EQUAL(CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 
 #define RESOURCE(name) EQUAL(RESOURCE_##name, CUPTI_CBID_RESOURCE_##name)
 RESOURCE(CONTEXT_CREATED);
+RESOURCE(STREAM_DESTROY_STARTING);
 RESOURCE(GRAPH_CREATED);
 RESOURCE(GRAPH_DESTROY_STARTING);
 RESOURCE(GRAPH_CLONED);
@@ -220,6 +221,12 @@ DRIVER(cuGraphLaunch);
 DRIVER(cuGraphLaunch_ptsz);
 DRIVER(cuLaunchCooperativeKernel);
 DRIVER(cuLaunchCooperativeKernel_ptsz);
+DRIVER(cuStreamBeginCapture);
+DRIVER(cuStreamBeginCapture_ptsz);
+DRIVER(cuStreamBeginCapture_v2);
+DRIVER(cuStreamBeginCapture_v2_ptsz);
+DRIVER(cuStreamEndCapture);
+DRIVER(cuStreamEndCapture_ptsz);
 DRIVER(cuGraphAddKernelNode);
 DRIVER(cuGraphAddChildGraphNode);
 DRIVER(cuLaunchKernelEx);
@@ -229,8 +236,21 @@ DRIVER(cuGraphAddKernelNode_v2);
 DRIVER(cuGraphAddNode);
 DRIVER(cuGraphAddNode_v2);
 #endif
+#if CUPTI_API_VERSION >= 21
+DRIVER(cuStreamBeginCaptureToGraph);
+DRIVER(cuStreamBeginCaptureToGraph_ptsz);
+#endif
+#if CUPTI_API_VERSION >= 130500
+DRIVER(cuStreamBeginRecaptureToGraph);
+DRIVER(cuStreamBeginRecaptureToGraph_ptsz);
+#endif
 
-/* Parameters of calls that ffi/cuda/graphs.c reads. */
+/* Parameters of calls that ffi/cuda/graphs.c and ffi/cuda/callbacks.c read. */
+FIELD(0, cuStreamBeginCapture_params, hStream, 8);
+FIELD(0, cuStreamBeginCapture_v2_params, hStream, 8);
+FIELD(0, cuStreamEndCapture_params, hStream, 8);
+EQUAL(908, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+EQUAL(2, (intptr_t)CU_STREAM_PER_THREAD);
 FIELD(32, cuGraphAddChildGraphNode_params, childGraph, 8);
 #if CUPTI_API_VERSION >= 22
 FIELD(32, cuGraphAddNode_params, nodeParams, 8);

@@ -60,6 +60,7 @@ void load(void) {
     FIND(cuGraphExecDestroy);
     FIND(cuStreamBeginCapture_v2);
     FIND(cuStreamEndCapture);
+    FIND(cuStreamDestroy_v2);
     FIND(cuEventCreate);
     FIND(cuEventRecord);
     FIND(cuStreamWaitEvent);
@@ -72,6 +73,8 @@ void load(void) {
     FIND(fake_set);
     FIND(fake_wait);
     FIND(fake_poll);
+    FIND(fake_launch_callbacks);
+    FIND(fake_invalidate);
     FIND(fake_close_injection);
 #undef FIND
 }
@@ -306,7 +309,8 @@ int main(int count, char **words) {
     const char *name = count == 2 ? words[1] : "";
     if (!run_in(work_scenarios, name, &result) && !run_in(graph_scenarios, name, &result) &&
         !run_in(process_scenarios, name, &result) && !run_in(tool_scenarios, name, &result) &&
-        !run_in(load_scenarios, name, &result) && !run_in(source_scenarios, name, &result)) {
+        !run_in(load_scenarios, name, &result) && !run_in(source_scenarios, name, &result) &&
+        !run_in(capture_scenarios, name, &result)) {
         fprintf(stderr, "workload: no scenario %s\n", name);
     }
     return result;

@@ -32,6 +32,7 @@ struct cuda {
     int (*cuGraphExecDestroy)(void *);
     int (*cuStreamBeginCapture_v2)(void *, int);
     int (*cuStreamEndCapture)(void *, void **);
+    int (*cuStreamDestroy_v2)(void *);
     int (*cuEventCreate)(void **, unsigned);
     int (*cuEventRecord)(void *, void *);
     int (*cuStreamWaitEvent)(void *, void *, unsigned);
@@ -44,6 +45,8 @@ struct cuda {
     int (*fake_set)(uint32_t, size_t, void *);
     int (*fake_wait)(uint32_t, void *);
     int (*fake_poll)(void *);
+    uint64_t (*fake_launch_callbacks)(void);
+    void (*fake_invalidate)(void *);
     void (*fake_close_injection)(void);
 };
 extern struct cuda cuda;
@@ -84,6 +87,17 @@ void expect_process(const char *metric, uint64_t a);
 void expect_busy(struct span span);
 void expect_kernel(const char *name, struct span span);
 
+/* Structure of a graph: numbers of its kernels in their order, for the books of node mode. */
+struct structure {
+    const char *name;
+    int count, kernels[8];
+};
+
+/* Makes a graph executable, and destroys it as frameworks do. */
+void *instantiate(void *graph);
+/* Launches a graph, and books it. */
+void replay(void *exec, const struct structure *of, int stream, int times);
+
 /* Writes the books: one line of $WORKLOAD_EXPECTED for this process. */
 void close_books(void);
 /* In a child: discards the books of the parent. */
@@ -97,6 +111,6 @@ struct scenario {
     int (*run)(void);
 };
 extern const struct scenario work_scenarios[], graph_scenarios[], process_scenarios[], tool_scenarios[],
-    load_scenarios[], source_scenarios[];
+    load_scenarios[], source_scenarios[], capture_scenarios[];
 
 #endif

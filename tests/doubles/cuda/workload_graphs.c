@@ -11,13 +11,7 @@ static bool node_mode(void) {
     return mode != NULL && strcmp(mode, "1") == 0;
 }
 
-/* A structure: numbers of its kernels in their order, for the books of node mode. */
-struct structure {
-    const char *name;
-    int count, kernels[8];
-};
-
-static void replay(void *exec, const struct structure *of, int stream, int times) {
+void replay(void *exec, const struct structure *of, int stream, int times) {
     for (int i = 0; i < times; i++) {
         uint64_t share = 1000 + random_below(1000);
         struct span span = next_span(stream, share * (uint64_t)of->count);
@@ -35,10 +29,9 @@ static void replay(void *exec, const struct structure *of, int stream, int times
     }
 }
 
-static void *instantiate(void *graph) {
+void *instantiate(void *graph) {
     void *exec;
     cuda.cuGraphInstantiateWithFlags(&exec, graph, 0);
-    /* Frameworks destroy the template at once. */
     cuda.cuGraphDestroy(graph);
     return exec;
 }

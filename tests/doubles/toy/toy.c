@@ -64,6 +64,8 @@ static bool read(struct accounts *accounts) {
 
 static void nothing(void) {}
 
+static bool never(void) { return false; }
+
 static uint64_t dropped(void) { return atomic_load(&lost); }
 
 static void stop(void) { atomic_store(&stopped, true); }
@@ -77,7 +79,7 @@ const struct activity_source toy_source = {
     .is_pending = is_pending,
     .read = read,
     .check = nothing,
-    .poll = nothing,
+    .poll = never,
     .dropped = dropped,
     .stop = stop,
 };
