@@ -4,7 +4,8 @@
 #include <string.h>
 
 struct device devices[DEVICES];
-uint32_t devices_count;
+uint32_t devices_count, devices_whole = 1;
+uint64_t devices_beat;
 
 #define MORE_TAGS 96
 
@@ -111,5 +112,6 @@ void device_forgets(struct device *device) {
     }
     for (int reason = 0; reason < THROTTLE_REASONS; reason++) device->throttling[reason].counted = false;
     device->sampled_ns = device->pcie_at_ns = device->before_ns = 0;
-    device->gpm_refused = device->prepared = false;
+    device->gpm_refused = device->gpm_has_pcie = device->pcie_uncounted = device->prepared = false;
+    device->nvlink_traffic = NVLINK_SUMS;
 }

@@ -43,7 +43,8 @@ struct device {
     char uuid[NVML_UUID_SIZE];
     char bus_id[32];
     nvmlDevice_t handle;
-    uint32_t index;
+    uint32_t index;                /* of the whole device */
+    uint32_t mig_index;
     struct device *parent;         /* of a MIG device */
     uint32_t gpu_instance, compute_instance;
     bool listed;                   /* found by the last look */
@@ -59,18 +60,24 @@ struct device {
     struct throttling throttling[THROTTLE_REASONS];
     uint32_t polled_cell, identity_cell, lost_cell, listed_cell; /* + 1 */
     uint32_t identities;
-    bool mig;
+    bool can_be_split;             /* into MIG devices */
     nvmlEventSet_t events;
     nvmlGpmSample_t samples[2];    /* the newer one first */
     uint64_t sampled_ns;           /* when the newer one was taken; 0: never */
-    bool gpm_refused;
+    bool gpm_refused, gpm_has_pcie;
+    bool pcie_uncounted;           /* it does not count bytes */
     uint64_t pcie_bytes[2];
     uint64_t pcie_at_ns;           /* 0: unknown */
     uint32_t nvlink_count;
+    enum { NVLINK_SUMS, NVLINK_EACH, NVLINK_BYTES } nvlink_traffic; /* the way to ask for it */
 };
 
 extern struct device devices[DEVICES];
 extern uint32_t devices_count;
+/* Those of them that are no MIG devices, at least 1. */
+extern uint32_t devices_whole;
+/* Polls so far. */
+extern uint64_t devices_beat;
 
 /* Calls a function on this device. */
 #define ASK(device, function, ...) NVML(&(device)->calls, (device)->uuid, function, __VA_ARGS__)

@@ -35,19 +35,25 @@ static int open_lock(const char *uuid) {
     return fd < 0 ? -errno : fd;
 }
 
-bool list_holds(struct device *device) {
-    if (!device->listed || device->held) return device->listed;
+void list_hold(struct device *device) {
+    if (!device->listed || device->held) return;
     if (device->lock < 0) device->lock = open_lock(device->uuid);
     if (device->lock >= 0) device->held = flock(device->lock, LOCK_EX | LOCK_NB) == 0;
-    return device->held;
 }
 
 /* ---- Devices ---- */
 
+static bool is_full;
+
+const char *list_limit(void) { return is_full ? "only the first 128 devices are measured" : NULL; }
+
+_Static_assert(DEVICES == 128, "the text says it");
+
 static struct device *find(const char *uuid) {
     for (uint32_t i = 0; i < devices_count; i++)
         if (strcmp(devices[i].uuid, uuid) == 0) return &devices[i];
-    if (devices_count == DEVICES) return NULL;
+    is_full = devices_count == DEVICES;
+    if (is_full) return NULL;
     struct device *device = &devices[devices_count++];
     *device = (struct device){.lock = -1};
     strcpy(device->uuid, uuid);
@@ -77,6 +83,7 @@ nvmlReturn_t list_devices(void) {
     unsigned int count = 0;
     nvmlReturn_t answer = NVML(NULL, NULL, nvmlDeviceGetCount_v2, &count);
     if (answer != NVML_SUCCESS) return answer;
+    devices_whole = count ? count : 1;
     for (uint32_t i = 0; i < devices_count; i++) devices[i].listed = false;
     for (unsigned int i = 0; i < count; i++) {
         nvmlDevice_t handle;
@@ -92,17 +99,18 @@ nvmlReturn_t list_devices(void) {
 
 void list_mig_devices(struct device *parent) {
     unsigned int mode = 0, pending = 0, count = 0;
-    parent->mig = ASK(parent, nvmlDeviceGetMigMode, parent->handle, &mode, &pending) == NVML_SUCCESS && mode;
+    parent->can_be_split = ASK(parent, nvmlDeviceGetMigMode, parent->handle, &mode, &pending) == NVML_SUCCESS;
     for (uint32_t i = 0; i < devices_count; i++)
         if (devices[i].parent == parent) devices[i].listed = false;
-    if (!parent->mig || ASK(parent, nvmlDeviceGetMaxMigDeviceCount, parent->handle, &count) != NVML_SUCCESS) return;
+    if (!mode || ASK(parent, nvmlDeviceGetMaxMigDeviceCount, parent->handle, &count) != NVML_SUCCESS) return;
     for (unsigned int i = 0; i < count; i++) {
         nvmlDevice_t handle;
         if (ASK(parent, nvmlDeviceGetMigDeviceHandleByIndex, parent->handle, i, &handle) != NVML_SUCCESS) continue;
         struct device *device = found(handle);
         if (!device) continue;
         device->parent = parent;
-        device->index = i;
+        device->index = parent->index;
+        device->mig_index = i;
         memcpy(device->bus_id, parent->bus_id, sizeof device->bus_id);
         device->gpu_instance = device->compute_instance = NVML_NO_INSTANCE;
         ASK(device, nvmlDeviceGetGpuInstanceId, handle, &device->gpu_instance);

@@ -11,11 +11,14 @@ void list_close(void);
 /* Finds the devices anew, by their UUIDs. */
 nvmlReturn_t list_devices(void);
 
+/* What to say of devices that there was no room for; NULL: there was room. */
+const char *list_limit(void);
+
 /* Finds the MIG devices of a device anew. */
 void list_mig_devices(struct device *parent);
 
-/* Tries to take the lock of a device, without waiting. Returns whether this process polls it. */
-bool list_holds(struct device *device);
+/* Tries to take the lock of a device, without waiting. */
+void list_hold(struct device *device);
 
 /* Publishes which devices are listed, if that has changed. */
 void list_publish(void);

@@ -28,7 +28,7 @@
     METRIC(CLOCK_SM, "gpu_clock_sm_megahertz", GAUGE, 1)                               \
     METRIC(CLOCK_MEM, "gpu_clock_mem_megahertz", GAUGE, 1)                             \
     METRIC(MAX_CLOCK_SM, "gpu_max_clock_sm_megahertz", GAUGE, 1)                       \
-    METRIC(THROTTLE_REASONS, "gpu_clocks_throttle_reasons", GAUGE, 1)                  \
+    METRIC(THROTTLE_REASONS_MASK, "gpu_clocks_throttle_reasons", GAUGE, 1)                  \
     METRIC(PERFORMANCE_STATE, "gpu_performance_state", GAUGE, 1)                       \
     METRIC(PCIE_GENERATION, "gpu_pcie_link_generation", GAUGE, 1)                      \
     METRIC(PCIE_WIDTH, "gpu_pcie_link_width", GAUGE, 1)                                \

@@ -37,23 +37,32 @@ static struct timespec timespec_of(uint64_t ns) {
 
 /* ---- Polling ---- */
 
-static void (*const OF_DEVICES[])(struct device *) = {poll_identity, poll_memory, poll_basics};
-static void (*const OF_MIG_DEVICES[])(struct device *) = {poll_identity, poll_memory};
+/* Events first: a device that is lost may have said why. What seldom changes is not asked of such a one. */
+static void (*const OF_DEVICES[])(struct device *) = {
+    poll_events,  poll_memory, poll_basics, poll_fields,   poll_throttling,
+    poll_nvlinks, poll_gpm,    poll_pcie,   poll_identity,
+};
+static void (*const OF_MIG_DEVICES[])(struct device *) = {poll_memory, poll_gpm, poll_identity};
 
 #define EACH(groups, device)                                                          \
     for (size_t i = 0; i < sizeof(groups) / sizeof *(groups) && !(device)->fault; i++) groups[i](device)
+
+static void set_answering(struct device *device) {
+    if (device->lost_cell) segment_set(device->lost_cell - 1, 1, 0);
+    device->lost_cell = 0;
+}
 
 static void set_lost(struct device *device) {
     char buffer[32];
     const char *tags[] = {"reason", library_words(device->fault, buffer), NULL};
     device_forgets(device);
+    set_answering(device);
     device->lost_cell = device_cell(device, "lost", GAUGE, tags) + 1;
     segment_set(device->lost_cell - 1, 1, 1);
 }
 
 static void set_polled(struct device *device) {
-    if (device->lost_cell) segment_set(device->lost_cell - 1, 1, 0);
-    device->lost_cell = 0;
+    set_answering(device);
     if (device->polled_cell == 0) device->polled_cell = device_cell(device, "polled", GAUGE, NULL) + 1;
     segment_set(device->polled_cell - 1, clock_ns(CLOCK_REALTIME), 1);
     device->prepared = true;
@@ -61,8 +70,9 @@ static void set_polled(struct device *device) {
 }
 
 static void poll_device(struct device *device) {
-    device->before_ns = device->polled_ns;
+    device->before_ns = device->prepared ? device->polled_ns : 0;
     device->polled_ns = clock_ns(CLOCK_BOOTTIME);
+    device->fault = device->listed ? NVML_SUCCESS : NVML_ERROR_NOT_FOUND;
     if (device->parent) EACH(OF_MIG_DEVICES, device);
     else EACH(OF_DEVICES, device);
     if (device->fault) set_lost(device);
@@ -71,10 +81,58 @@ static void poll_device(struct device *device) {
     segment_publish(0);
 }
 
+/* MIG devices come and go while the whole device stays. */
+static void look_for_mig_devices(void) {
+    for (uint32_t i = 0, count = devices_count; i < count; i++) {
+        struct device *device = &devices[i];
+        bool due = devices_beat % NOW_AND_THEN == 0 || !device->prepared;
+        if (device->held && device->listed && device->can_be_split && due) list_mig_devices(device);
+    }
+}
+
 static void poll(void) {
     list_publish();
+    for (uint32_t i = 0; i < devices_count; i++) list_hold(&devices[i]);
     for (uint32_t i = 0; i < devices_count && !stopping; i++)
-        if (list_holds(&devices[i])) poll_device(&devices[i]);
+        if (devices[i].held) poll_device(&devices[i]);
+    look_for_mig_devices();
+    devices_beat++;
+}
+
+/* ---- The driver ---- */
+
+/* Answers after which NVML must be initialised anew: the driver was loaded again. */
+static bool is_of_driver(nvmlReturn_t answer) {
+    return answer == NVML_ERROR_UNINITIALIZED || answer == NVML_ERROR_DRIVER_NOT_LOADED ||
+           answer == NVML_ERROR_LIB_RM_VERSION_MISMATCH;
+}
+
+static bool has_driver(void) {
+    for (uint32_t i = 0; i < devices_count; i++)
+        if (devices[i].held && is_of_driver(devices[i].fault)) return false;
+    return true;
+}
+
+/* What NVML allocated is of the driver that went. */
+static bool renew_driver(void) {
+    for (uint32_t i = 0; i < devices_count; i++) {
+        events_close(&devices[i]);
+        gpm_close(&devices[i]);
+    }
+    nvmlReturn_t answer = library_initialise(true);
+    if (answer == NVML_SUCCESS) answer = list_devices();
+    char buffer[32];
+    segment_state(answer == NVML_SUCCESS ? SEGMENT_CAPTURING : SEGMENT_INTERRUPTED,
+                  answer == NVML_SUCCESS ? list_limit() : library_words(answer, buffer));
+    return answer == NVML_SUCCESS;
+}
+
+/* A driver that was away is looked for at once, then now and then. */
+static void poll_with_driver(void) {
+    static uint64_t away;
+    if (away == 0) poll();
+    if (away == 0 && has_driver()) return;
+    away = away++ % NOW_AND_THEN == 0 && renew_driver() ? 0 : away;
 }
 
 /* ---- The thread ---- */
@@ -104,14 +162,14 @@ static bool begin(void) {
     if (answer != NVML_SUCCESS) return refuse(answer);
     if (devices_count == 0) return refuse(NVML_ERROR_GPU_NOT_FOUND);
     list_publish();
-    segment_state(SEGMENT_CAPTURING, NULL);
+    segment_state(SEGMENT_CAPTURING, list_limit());
     return true;
 }
 
 static void *run(void *unused) {
     (void)unused;
     if (begin()) {
-        do poll();
+        do poll_with_driver();
         while (wait_for_beat());
     }
     /* The reason stays to be read. */

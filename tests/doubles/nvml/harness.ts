@@ -1,7 +1,7 @@
 /** Processes that poll the devices of the fake driver, and what they publish. */
 
 import type { Tags } from "@service/core";
-import { Segment } from "../../../local/sources/segments/segment.ts";
+import { Segment, type SegmentCall } from "../../../local/sources/segments/segment.ts";
 import { SEGMENT_NAME } from "../../../local/sources/segments/segments.ts";
 import { CellValues } from "../../../local/sources/segments/values.ts";
 import { inTime, start, type Started } from "../../command.ts";
@@ -11,6 +11,8 @@ import { driver, host, pollerLibrary } from "./build.ts";
 
 /** How often a condition is looked at again. */
 const LOOK_AGAIN_MS = 20;
+/** Several times what the slowest condition needs. */
+const DEADLINE_MS = 30_000;
 
 /** A value that is measured at present. */
 export interface Reading {
@@ -24,6 +26,8 @@ export interface Published {
   state: string;
   reason: string;
   readings: Reading[];
+  /** The call under way. */
+  call: SegmentCall | null;
 }
 
 /** Options of a {@linkcode Bench}. */
@@ -31,8 +35,8 @@ export interface BenchOptions {
   sanitizer?: Sanitizer;
   /** Functions that the driver lacks. */
   lacking?: readonly string[];
-  /** Variables of the processes. */
-  env?: Record<string, string>;
+  /** The driver's library instead of the fake one. */
+  driver?: string;
 }
 
 /** A process that polls. */
@@ -55,7 +59,7 @@ export interface Bench extends AsyncDisposable {
 
 /** A bench with its first script. */
 export async function openBench(lines: string, options: BenchOptions = {}): Promise<Bench> {
-  const { sanitizer, lacking, env } = options;
+  const { sanitizer, lacking } = options;
   const directory = await temporaryDirectory();
   const at = (name: string) => `${directory.path}/${name}`;
   const pollers: Started[] = [];
@@ -66,13 +70,12 @@ export async function openBench(lines: string, options: BenchOptions = {}): Prom
   await script(lines);
   const words = [
     ...[await host(sanitizer), await pollerLibrary(sanitizer)],
-    ...[at("shared/devices"), await driver({ sanitizer, lacking })],
+    ...[at("shared/devices"), options.driver ?? await driver({ sanitizer, lacking })],
   ];
   return {
     script,
     async poll() {
-      const variables = { FAKE_NVML: at("script"), FAKE_NVML_LOG: at("log"), ...env };
-      const started = start(words, variables);
+      const started = start(words, { FAKE_NVML: at("script"), FAKE_NVML_LOG: at("log") });
       pollers.push(started);
       await started.stdout.match(/^(0) /m);
       return pollerOf(started, at("shared/devices"));
@@ -99,10 +102,15 @@ export function pollerOf(started: Started, directory: string): Poller {
   return {
     started,
     async until(condition) {
+      const deadline_ms = performance.now() + DEADLINE_MS;
       for (;;) {
         const published = read(directory, started.process.pid);
         if (published && condition(published)) return published;
-        await inTime(started, new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS)));
+        if (performance.now() > deadline_ms) {
+          const now = Deno.inspect(published, { depth: 4, iterableLimit: 1_000 });
+          throw new Error(`Cannot wait longer than ${DEADLINE_MS} ms: ${now}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
       }
     },
     async stop() {
@@ -127,7 +135,8 @@ function read(directory: string, pid: number): Published | null {
         return value === null ? [] : [{ name, tags, value }];
       })
     );
-    return { state: segment.state, reason: segment.reason, readings };
+    const { state, reason, call } = segment;
+    return { state, reason, readings, call };
   }
   return null;
 }

@@ -1,0 +1,121 @@
+/* NVLinks: their number, their traffic, and now and then their states and errors, of all links together. */
+#include "fields.h"
+#include "groups.h"
+
+/* More than any device has. */
+#define LINKS 72
+#define KIBIBYTE 1024
+
+static const struct {
+    unsigned int id;
+    enum metric metric;
+} TRAFFIC[] = {
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, NVLINK_DATA_TX},
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, NVLINK_DATA_RX},
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_TX, NVLINK_RAW_TX},
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_RX, NVLINK_RAW_RX},
+},
+  ERRORS[] = {
+    {NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY, NVLINK_REPLAYS},
+    {NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY, NVLINK_RECOVERIES},
+    {NVML_FI_DEV_NVLINK_ERROR_DL_CRC, NVLINK_CRC_ERRORS},
+};
+
+#define COUNT_OF(table) (int)(sizeof(table) / sizeof(table)[0])
+
+/* The sum of a field over the links; an answer other than success is that of the first link that has one. */
+static nvmlReturn_t sum_links(struct device *device, unsigned int id, uint64_t *sum) {
+    nvmlFieldValue_t fields[LINKS] = {0};
+    int count = (int)device->nvlink_count;
+    for (int link = 0; link < count; link++) {
+        fields[link].fieldId = id;
+        fields[link].scopeId = (unsigned int)link;
+    }
+    fields_ask(device, fields, count);
+    *sum = 0;
+    for (int link = 0; link < count; link++) {
+        unsigned bits;
+        if (fields[link].nvmlReturn != NVML_SUCCESS) return fields[link].nvmlReturn;
+        segment_add_to(sum, field_value(&fields[link], &bits));
+    }
+    return NVML_SUCCESS;
+}
+
+static void count_links(struct device *device, enum metric metric, unsigned int id, uint64_t unit) {
+    uint64_t sum;
+    nvmlReturn_t answer = sum_links(device, id, &sum);
+    if (answer == NVML_SUCCESS) device_counter(device, metric, sum * unit, 64);
+    else device_refuses(device, metric, answer);
+}
+
+/* ---- Traffic ---- */
+
+/* Asks for the sums over all links; returns false if the driver has none. */
+static bool poll_sums(struct device *device) {
+    nvmlFieldValue_t fields[COUNT_OF(TRAFFIC)] = {0};
+    for (int i = 0; i < COUNT_OF(TRAFFIC); i++) {
+        fields[i].fieldId = TRAFFIC[i].id;
+        fields[i].scopeId = NVML_ALL_LINKS;
+    }
+    fields_ask(device, fields, COUNT_OF(TRAFFIC));
+    if (device->fault) return true;
+    if (fields[0].nvmlReturn != NVML_SUCCESS) return false;
+    for (int i = 0; i < COUNT_OF(TRAFFIC); i++) {
+        unsigned bits;
+        if (fields[i].nvmlReturn != NVML_SUCCESS) device_refuses(device, TRAFFIC[i].metric, fields[i].nvmlReturn);
+        else device_counter(device, TRAFFIC[i].metric, field_value(&fields[i], &bits) * KIBIBYTE, 64);
+    }
+    return true;
+}
+
+/* Later links count bytes in fields of their own, and nothing for the protocol. */
+static void poll_bytes(struct device *device) {
+    count_links(device, NVLINK_DATA_TX, NVML_FI_DEV_NVLINK_COUNT_XMIT_BYTES, 1);
+    count_links(device, NVLINK_DATA_RX, NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES, 1);
+}
+
+static void poll_traffic(struct device *device) {
+    if (device->nvlink_traffic == NVLINK_SUMS && !poll_sums(device)) device->nvlink_traffic = NVLINK_EACH;
+    if (device->nvlink_traffic == NVLINK_EACH) {
+        for (int i = 0; i < COUNT_OF(TRAFFIC); i++)
+            if (device_wants(device, TRAFFIC[i].metric)) count_links(device, TRAFFIC[i].metric, TRAFFIC[i].id, KIBIBYTE);
+        if (!device_wants(device, NVLINK_DATA_TX) && !device->fault) device->nvlink_traffic = NVLINK_BYTES;
+    }
+    if (device->nvlink_traffic == NVLINK_BYTES) poll_bytes(device);
+}
+
+/* ---- Links ---- */
+
+static void poll_count(struct device *device) {
+    nvmlFieldValue_t field = {.fieldId = NVML_FI_DEV_NVLINK_LINK_COUNT};
+    unsigned bits;
+    fields_ask(device, &field, 1);
+    field_answers(device, NVLINKS, &field);
+    device->nvlink_count = 0;
+    if (field.nvmlReturn != NVML_SUCCESS) return;
+    uint64_t count = field_value(&field, &bits);
+    device->nvlink_count = (uint32_t)(count < LINKS ? count : LINKS);
+}
+
+static void poll_states(struct device *device) {
+    uint64_t active = 0;
+    if (!device_wants(device, NVLINKS_ACTIVE)) return;
+    for (unsigned int link = 0; link < device->nvlink_count; link++) {
+        int state = 0;
+        nvmlReturn_t answer = ASK(device, nvmlDeviceGetNvLinkState, device->handle, link, &state);
+        if (answer != NVML_SUCCESS) return device_refuses(device, NVLINKS_ACTIVE, answer);
+        active += state != 0;
+    }
+    device_gauge(device, NVLINKS_ACTIVE, active);
+}
+
+void poll_nvlinks(struct device *device) {
+    bool now = device->polls % NOW_AND_THEN == 0 || !device->prepared;
+    if (now && device_wants(device, NVLINKS)) {
+        poll_count(device);
+        if (!device->fault) poll_states(device);
+        for (int i = 0; i < COUNT_OF(ERRORS) && device->nvlink_count; i++)
+            if (device_wants(device, ERRORS[i].metric)) count_links(device, ERRORS[i].metric, ERRORS[i].id, 1);
+    }
+    if (device->nvlink_count && !device->fault) poll_traffic(device);
+}
