@@ -3,14 +3,11 @@
 import { counter, gauge } from "./device_entry.ts";
 import type { CatalogueEntry } from "./entry.ts";
 
-/** Kinds of errors on NVLink: their names, and their meaning. */
+/** Kinds of errors on NVLink, and their meaning. */
 const LINK_ERRORS: readonly [string, string][] = [
   ["replay", "Transfers over NVLink that were repeated."],
   ["recovery", "Times that an NVLink was trained again after an error."],
   ["crc", "Transfers over NVLink that arrived damaged."],
-  ["minor", "Errors on NVLink that cost nothing but time."],
-  ["major", "Errors on NVLink that a link was taken down for."],
-  ["fatal", "Errors on NVLink that ended work on the device."],
 ];
 
 /** The catalogue's entries of PCIe and NVLink. */

@@ -98,7 +98,7 @@ export const DEVICE_POWER_METRICS: readonly CatalogueEntry[] = [
     meaning: "Reasons for which clocks are lower than they could be now, a bit for each: 0x1 " +
       "gpu_idle, 0x2 applications_clocks_setting, 0x4 sw_power_cap, 0x8 hw_slowdown, 0x10 sync_boost, " +
       "0x20 sw_thermal_slowdown, 0x40 hw_thermal_slowdown, 0x80 hw_power_brake_slowdown, 0x100 " +
-      "display_clock_setting.",
+      "display_clocks_setting.",
     read: "An instant: use gpu_throttled_nanoseconds for a share of the time.",
     act: "As gpu_throttled_nanoseconds.",
   },
@@ -112,7 +112,8 @@ export const DEVICE_POWER_METRICS: readonly CatalogueEntry[] = [
       "Divide by profiler_covered_nanoseconds for the share of the time. Reasons overlap, so do " +
       "not add them. gpu_idle is no fault: nothing ran. sw_power_cap: the power limit. " +
       "sw_thermal_slowdown and hw_thermal_slowdown: heat. hw_power_brake_slowdown: the power supply " +
-      "asks for it. hw_slowdown: one of the last two, or a sudden load.",
+      "asks for it. hw_slowdown: one of the last two, or a sudden load. board_limit and reliability: the " +
+      "voltage, current or clock that the board or the chip is made for.",
     act:
       "sw_power_cap for most of the time is what a well used device does; a higher limit or fewer " +
       "watts a kernel (a smaller data type, fewer bytes) are what helps. Heat: cooling. Power brake: " +

@@ -1,18 +1,16 @@
-/** Test of the catalogue against a run that records everything possible: CUDA, an engine, an upload. */
+/** Test of the catalogue against a run that records everything possible: CUDA, devices, an engine, an upload. */
 
 import assert from "node:assert/strict";
 import { catalogue, describe } from "@service/core";
 import { compiler } from "../doubles/cuda/build.ts";
 import { runScenario } from "../doubles/cuda/harness.ts";
+import { driver } from "../doubles/nvml/build.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
 import { readLocal, until } from "../stack.ts";
 import { missingCompiler, testUnless } from "../skipping.ts";
 
 /** Metrics in the catalogue that the run cannot record, and the reason. */
 const NOT_RECORDED: Record<string, string> = {
-  ...Object.fromEntries(
-    catalogue.filter(({ tags }) => tags.includes("device.bus_id"))
-      .map(({ name }) => [name, "there is no NVIDIA device here"]),
-  ),
   rocm_kernels_nanoseconds: "the interface names it; no source captures ROCm yet",
   ...await exists("/proc/pressure/cpu") ? {} : {
     host_pressure_stall_microseconds: "this kernel keeps no pressure",
@@ -22,6 +20,11 @@ const NOT_RECORDED: Record<string, string> = {
 
 /** The only metric of the engine's page; the service does not define it. */
 const OF_THE_ENGINE = "engine_queue_length";
+
+/** A device that has everything, as a script of the fake driver. */
+const DEVICE = `
+  ${[2, 3, 5, 10, 11, 12, 13, 20, 21, 60, 61].map((metric) => `gpm 0 ${metric} 1000000`).join("\n")}
+`;
 
 testUnless(missingCompiler(compiler))(
   "the catalogue has every recorded metric with its type and tags, and few others",
@@ -33,14 +36,22 @@ testUnless(missingCompiler(compiler))(
       await request.bytes();
       return Response.json({ stored: true });
     });
+    await using directory = await temporaryDirectory();
+    await Deno.writeTextFile(`${directory.path}/script`, DEVICE);
     const { payload: { metrics } } = await runScenario("live", {
       flags: ["--metrics-url", `${urlOf(engine)}/metrics`],
-      env: { SERVICE_API_BASE: urlOf(hosted), SERVICE_API_KEY: "any" },
+      env: {
+        SERVICE_API_BASE: urlOf(hosted),
+        SERVICE_API_KEY: "any",
+        SERVICE_NVML_LIBRARY: await driver(),
+        FAKE_NVML: `${directory.path}/script`,
+      },
       async during({ run, openGate }) {
-        // The first value takes two samples.
+        // These take two samples, or two polls.
+        const last = ["process_cpu_usage_percent", "gpu_fp64_utilization_percent_distribution"];
         await until(async () => {
           const { metrics } = await readLocal(run);
-          return metrics.some(({ name }) => name === "process_cpu_usage_percent");
+          return last.every((expected) => metrics.some(({ name }) => name === expected));
         });
         await openGate();
       },

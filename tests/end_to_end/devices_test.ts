@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { Metric, Signals } from "@service/core";
 import { compiler } from "../doubles/cuda/build.ts";
+import { runScenario, uuid as cudaUuid } from "../doubles/cuda/harness.ts";
 import { driver } from "../doubles/nvml/build.ts";
 import { missingCompiler, testUnless } from "../skipping.ts";
 import { readLocal, type Run, startRun, until, watcherOf } from "../stack.ts";
@@ -143,6 +144,86 @@ test("eight runs measure a device once; when the one that polls is killed, anoth
   assert.deepEqual((await pollers()).sort(), [killed, next].sort());
   assert(took_ms < 2_000, `taken over after ${took_ms} ms`);
 });
+
+test("a call that hangs is named, delays nothing, and does not keep the run from its end", async () => {
+  await using host = await startHost("devices 1");
+  const run = host.run("only");
+  await until(async () => joules(await readLocal(run), 0) !== undefined);
+  await host.script("devices 1\nhang nvmlDeviceGetTemperature 0 300");
+  const payload = await until(async () => {
+    const before = Date.now();
+    const payload = await readLocal(run);
+    assert(Date.now() - before < 1_000, "each read is answered");
+    return payload.errors.length > 0 && payload;
+  });
+  const [error] = payload.errors;
+  assert.match(
+    error?.message ?? "",
+    /nvmlDeviceGetTemperature on GPU-0.* has not returned for \d+ s/,
+  );
+  const memory = find(payload, "process_memory_usage_bytes", { type: "gauge" })!;
+  const age_ns = Number(payload.payload_ns - memory.updated_ns);
+  assert(age_ns < 2e9, `other values are ${age_ns} ns old`);
+  const began = Date.now();
+  run.process.kill("SIGTERM");
+  assert.equal((await run.ended).status.signal, "SIGTERM");
+  const took_ms = Date.now() - began;
+  assert(took_ms < 3_000, `the end took ${took_ms} ms`);
+});
+
+test("a fault that the driver reports is in the errors, with its meaning", async () => {
+  await using host = await startHost("devices 1");
+  const run = host.run("only");
+  await until(async () => joules(await readLocal(run), 0) !== undefined);
+  await host.script("devices 1\nxid 0 79 3");
+  const payload = await until(async () => {
+    const payload = await readLocal(run);
+    return payload.errors.length > 0 && payload;
+  });
+  const [error] = payload.errors;
+  assert.match(error?.message ?? "", /^XID 79 on GPU-0.* \(3 times\): .*bus/);
+  assert.equal(error?.level, "error");
+  const counter = find(payload, "gpu_xid_critical_errors", { type: "counter", device: 0 });
+  assert.equal(counter?.stats.total, 3);
+});
+
+for (const isMig of [false, true]) {
+  const form = isMig ? "MIG device" : "device";
+  test(`a ${form} has the same uuid in its own metrics and in those of CUDA`, async () => {
+    await using directory = await temporaryDirectory();
+    const uuids = [0, 1].map((device) => cudaUuid(device, isMig ? "MIG-0f" : "GPU-f0"));
+    const key = isMig ? "mig_uuid" : "uuid";
+    const script = [
+      "devices 2",
+      `set * mig ${isMig ? 1 : 0}`,
+      ...uuids.map((uuid, device) => `${key} ${device} ${uuid}`),
+    ];
+    await Deno.writeTextFile(`${directory.path}/script`, script.join("\n"));
+    const withUuid = (payload: Signals, names: RegExp) =>
+      new Set(
+        payload.metrics.filter(({ name }) => names.test(name))
+          .flatMap(({ tags }) => tags["device.uuid"] ?? []),
+      );
+    const measured = (payload: Signals) =>
+      withUuid(payload, /^gpu_memory_used_bytes$/).isSupersetOf(new Set(uuids));
+    const { payload } = await runScenario("live", {
+      env: {
+        ...isMig && { FAKE_MIG: "1" },
+        SERVICE_NVML_LIBRARY: await driver(),
+        FAKE_NVML: `${directory.path}/script`,
+      },
+      async during({ run, openGate }) {
+        await until(async () => measured(await readLocal(run)));
+        await openGate();
+      },
+    });
+    const used = withUuid(payload, /^cuda_/);
+    assert(used.size > 0);
+    assert(used.isSubsetOf(withUuid(payload, /^gpu_memory_used_bytes$/)));
+    const resources = payload.resources.filter(({ kind }) => kind === "device");
+    assert(used.isSubsetOf(new Set(resources.map(({ tags }) => tags["device.uuid"]))));
+  });
+}
 
 test("a run without a driver says so in one state, and nothing else of devices", async () => {
   await using directory = await temporaryDirectory();

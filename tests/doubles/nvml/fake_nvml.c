@@ -86,6 +86,9 @@ EXPORT nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice
 
 EXPORT nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int size) {
     BEGIN(device);
+    const struct fake_device *told = OF(device);
+    if (device->mig < 0 && told->uuid[0]) return copy(uuid, size, told->uuid);
+    if (device->mig == 0 && told->mig_uuid[0]) return copy(uuid, size, told->mig_uuid);
     char text[64];
     if (device->mig < 0) snprintf(text, sizeof text, "GPU-%08x-0000-4000-8000-000000000000", device->index);
     else snprintf(text, sizeof text, "MIG-%08x-0000-5000-8000-%012x", device->index, device->mig);

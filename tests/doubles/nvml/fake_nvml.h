@@ -3,6 +3,8 @@
  *
  *   devices COUNT                     number of devices; 0: none are visible
  *   set DEVICE PROPERTY VALUE         one of PROPERTIES
+ *   uuid DEVICE UUID                  another UUID than its usual one
+ *   mig_uuid DEVICE UUID              of its first MIG device
  *   field DEVICE ID VALUE             value of a field, for all its scopes
  *   type ID TYPE                      value type of a field
  *   gpm DEVICE METRIC MILLIONTHS      value of a metric of GPM
@@ -54,6 +56,7 @@ struct nvmlDevice_st {
 };
 
 struct fake_device {
+    char uuid[64], mig_uuid[64];
 #define MEMBER(name, value) uint64_t name;
     PROPERTIES(MEMBER)
 #undef MEMBER

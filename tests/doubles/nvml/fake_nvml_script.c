@@ -57,6 +57,8 @@ static void read_of_device(char *words[], struct fake_device *device) {
     uint64_t first = words[2] ? strtoull(words[2], NULL, 10) : 0;
     uint64_t second = words[3] ? strtoull(words[3], NULL, 10) : 0;
     if (strcmp(words[0], "set") == 0) set_property(device, words[2], second);
+    if (strcmp(words[0], "uuid") == 0) snprintf(device->uuid, sizeof device->uuid, "%s", words[2]);
+    if (strcmp(words[0], "mig_uuid") == 0) snprintf(device->mig_uuid, sizeof device->mig_uuid, "%s", words[2]);
     if (strcmp(words[0], "field") == 0) device->fields[first % FAKE_FIELDS] = second;
     if (strcmp(words[0], "refuse_field") == 0) device->refused[first % FAKE_FIELDS] = (nvmlReturn_t)second;
     if (strcmp(words[0], "gpm") == 0) device->metrics[first % FAKE_METRICS] = second;
