@@ -17,6 +17,9 @@
 #define RECLAIM_CHECKS 10u
 #define REASON_SIZE 512
 #define REASON_TAKEN_OVER "another CUPTI client took over the activity buffers (torch.profiler does)"
+#define REASON_SILENT \
+    "CUPTI returns no records of what is launched: another client took over the activity buffers, or a kernel runs " \
+    "for seconds"
 
 static uint8_t per_thread_before;
 static bool has_per_thread; /* the attribute */
@@ -24,7 +27,7 @@ static bool has_per_thread; /* the attribute */
 /* The other client, and the last check. */
 static struct {
     bool interrupts;
-    bool active; /* its session is certainly running: it has set the attribute */
+    bool active;  /* its session is certainly running: it has set the attribute */
     bool silent;  /* no buffer was requested or returned since the check before */
     bool flushed; /* since then, after launches */
     uint32_t checks_to_reclaim;
@@ -35,13 +38,13 @@ void other_client_begin(void) { has_per_thread = subscription_per_thread_attribu
 
 bool other_client_interrupts(void) { return other.interrupts; }
 
-static void interrupt_capture(void) {
+static void interrupt_capture(const char *reason) {
     if (other.interrupts) return;
     other.interrupts = true;
     other.checks_to_reclaim = 0;
     launches_watch(false);
     buffers_lose();
-    collector_state(&cuda_source, SEGMENT_INTERRUPTED, REASON_TAKEN_OVER);
+    collector_state(&cuda_source, SEGMENT_INTERRUPTED, reason);
 }
 
 static void resume_capture(void) {
@@ -65,7 +68,7 @@ static void check_attribute(void) {
     if (!subscription_per_thread_attribute(&value)) return;
     if (value != per_thread_before) {
         other.active = true;
-        interrupt_capture();
+        interrupt_capture(REASON_TAKEN_OVER);
     } else if (other.active) {
         take_back(true);
     }
@@ -76,7 +79,7 @@ static void check_launches(void) {
     if (buffers_activity() != other.activity) {
         launches_watch(false);
     } else if (other.flushed) {
-        interrupt_capture();
+        interrupt_capture(REASON_SILENT);
     } else if (launches_since(LATE_NS)) {
         cupti.ActivityFlushAll(CUPTI_FLUSH_COMPLETE);
         other.flushed = true;
@@ -97,7 +100,7 @@ void other_client_check(void) {
     if (other.active) return;
     if (other.checks_to_reclaim > 0 && --other.checks_to_reclaim == 0) buffers_reclaim();
     if (other.silent && !callbacks_are_alive()) {
-        interrupt_capture();
+        interrupt_capture(REASON_TAKEN_OVER);
         return take_back(false);
     }
     if (!other.silent && other.interrupts) resume_capture();

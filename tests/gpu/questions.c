@@ -10,7 +10,14 @@
 
 enum { BUFFER = 1 << 20, KERNEL_CORRELATION = 92, PRINTED_RECORDS = 40 };
 
+static const uint32_t LAUNCHES[] = {DRIVER_cuLaunchKernel, DRIVER_cuLaunchKernel_ptsz, DRIVER_cuLaunchKernelEx};
+static const uint32_t CALLS[] = {
+    DRIVER_cuGraphAddKernelNode,      DRIVER_cuGraphAddKernelNode_v2, DRIVER_cuStreamBeginCapture_v2,
+    DRIVER_cuStreamBeginCapture_v2_ptsz,
+};
+
 static struct cupti cupti;
+static CUpti_SubscriberHandle subscriber;
 static _Thread_local const char *symbol = "";
 static int printed;
 
@@ -32,11 +39,23 @@ static void print_graph(uint32_t cbid, const struct cupti_graph_data *data) {
             id_of(cupti.GetGraphId, data->original_graph));
 }
 
+static void enable(int domain, const uint32_t *cbids, size_t count) {
+    for (size_t i = 0; i < count; i++) cupti.EnableCallback(1, subscriber, domain, cbids[i]);
+}
+
+#define ALL(cbids) cbids, sizeof cbids / sizeof *cbids
+
+static bool begins_capture(uint32_t cbid) {
+    return cbid == DRIVER_cuStreamBeginCapture_v2 || cbid == DRIVER_cuStreamBeginCapture_v2_ptsz;
+}
+
+/* The callbacks of launches are enabled when a capture has begun, as the profiler does. */
 static void on_callback(void *user, int domain, uint32_t cbid, const void *data) {
     (void)user;
     if (domain == CUPTI_DOMAIN_DRIVER_API) {
         const struct cupti_callback_data *call = data;
         bool is_entered = call->site == CUPTI_API_ENTER;
+        if (!is_entered && begins_capture(cbid)) enable(CUPTI_DOMAIN_DRIVER_API, ALL(LAUNCHES));
         symbol = !is_entered ? "" : call->symbol_name ? call->symbol_name : "(none)";
     } else {
         print_graph(cbid, ((const struct cupti_resource_data *)data)->descriptor);
@@ -92,19 +111,14 @@ static bool load(void) {
 
 __attribute__((visibility("default"))) int InitializeInjection(void) {
     static const uint32_t graph_callbacks[] = {9, 10, 11, 13, 14, 15, 16, 18, 19, 20};
-    static const uint32_t calls[] = {DRIVER_cuLaunchKernel, DRIVER_cuLaunchKernel_ptsz, DRIVER_cuLaunchKernelEx,
-                                     DRIVER_cuGraphAddKernelNode, DRIVER_cuGraphAddKernelNode_v2};
-    CUpti_SubscriberHandle subscriber;
     if (!load()) {
         fprintf(stderr, "{\"refused\":\"no libcupti\"}\n");
         return 1;
     }
     int result = cupti.Subscribe(&subscriber, on_callback, NULL);
     fprintf(stderr, "{\"subscribe\":%d}\n", result);
-    for (size_t i = 0; i < sizeof graph_callbacks / sizeof *graph_callbacks; i++)
-        cupti.EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE, graph_callbacks[i]);
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        cupti.EnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER_API, calls[i]);
+    enable(CUPTI_DOMAIN_RESOURCE, ALL(graph_callbacks));
+    enable(CUPTI_DOMAIN_DRIVER_API, ALL(CALLS));
     cupti.ActivityRegisterCallbacks(on_requested, on_completed);
     cupti.ActivityEnable(CUPTI_KIND_CONCURRENT_KERNEL);
     cupti.ActivityEnable(CUPTI_KIND_GRAPH_TRACE);

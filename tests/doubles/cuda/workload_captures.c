@@ -7,7 +7,8 @@
 
 enum { THREADS = 4, ROUNDS = 100, ILLEGAL_STATE = 401, INVALIDATED = 901, WRONG_THREAD = 908 };
 
-/* Handles that are not those of default streams. */
+/* Handles: the thread's default stream, and others that are no default streams. */
+#define STREAM_PER_THREAD ((void *)2)
 #define STREAM(number) ((void *)(uintptr_t)(0x1000 + (number)))
 
 static const struct structure chain = {"chain", 3, {0, 1, 2}};
@@ -25,13 +26,13 @@ static void replay_captured(void *graph) { replay(instantiate(graph), &chain, 0,
 
 /* The second capture ends while the first one goes on. */
 static int overlapping(void) {
-    void *first = STREAM(3), *second = STREAM(4), *graph;
+    void *first = STREAM_PER_THREAD, *second = STREAM(4), *graph;
     if (cuda.cuStreamBeginCapture_v2(first, 0) != 0) return 1;
     capture(first, 0);
     if (cuda.cuStreamBeginCapture_v2(second, 0) != 0) return 2;
     for (int i = 0; i < 3; i++) capture(second, i);
     graph = end(second);
-    launch(7, 1, 1500);
+    launch(7, 0, 1500);
     for (int i = 1; i < 3; i++) capture(first, i);
     replay_captured(graph);
     replay_captured(end(first));
