@@ -96,11 +96,10 @@ static void add_chip(struct attributes *to, struct device *device) {
 
 static void add_driver(struct attributes *to) {
     char version[NVML_VERSION_SIZE] = "";
-    int cuda = 0;
+    int cuda = library_cuda_version;
     if (NVML(NULL, NULL, nvmlSystemGetDriverVersion, version, sizeof version) == NVML_SUCCESS)
         add(to, "device.driver_version", "%s", version);
-    if (NVML(NULL, NULL, nvmlSystemGetCudaDriverVersion_v2, &cuda) == NVML_SUCCESS)
-        add(to, "device.cuda_version", "%d.%d", cuda / 1000, cuda % 1000 / 10);
+    if (cuda) add(to, "device.cuda_version", "%d.%d", cuda / 1000, cuda % 1000 / 10);
 }
 
 static void add_memory(struct attributes *to, struct device *device) {

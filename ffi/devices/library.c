@@ -12,6 +12,7 @@
 #define DEFAULT_PATH "libnvidia-ml.so.1"
 
 struct nvml nvml;
+int library_cuda_version;
 
 #define NAME(name, parameters) #name,
 static const char *const NAMES[CALLS] = {NVML_FUNCTIONS(NAME)};
@@ -68,7 +69,10 @@ bool library_open(const char *path, char *reason, size_t size) {
 
 nvmlReturn_t library_initialise(bool again) {
     if (again) NVML(NULL, NULL, nvmlShutdown);
-    return NVML(NULL, NULL, nvmlInit_v2);
+    nvmlReturn_t answer = NVML(NULL, NULL, nvmlInit_v2);
+    library_cuda_version = 0;
+    if (answer == NVML_SUCCESS) NVML(NULL, NULL, nvmlSystemGetCudaDriverVersion_v2, &library_cuda_version);
+    return answer;
 }
 
 /* ---- Words ---- */

@@ -38,6 +38,9 @@ bool library_open(const char *path, char *reason, size_t size);
 /* Initialises NVML, again too if it is `again`. */
 nvmlReturn_t library_initialise(bool again);
 
+/* The driver's CUDA version: 12080 is 12.8; 0: unknown. */
+extern int library_cuda_version;
+
 /* What an answer other than success says, in plain words; the buffer is for codes without words. */
 const char *library_words(nvmlReturn_t answer, char buffer[static 32]);
 

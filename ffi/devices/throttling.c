@@ -20,6 +20,14 @@ static const struct {
     {"reliability", NVML_FI_DEV_PERF_POLICY_RELIABILITY},
 };
 
+/* Drivers of CUDA 12 have other fields under these numbers. */
+#define FIELDS_OF_13 269u
+#define CUDA_13 13000
+
+static bool has_field(unsigned int id) {
+    return id != 0 && (id < FIELDS_OF_13 || library_cuda_version >= CUDA_13);
+}
+
 static nvmlReturn_t read_mask(struct device *device, unsigned long long *mask) {
     nvmlReturn_t answer = ASK(device, nvmlDeviceGetCurrentClocksEventReasons, device->handle, mask);
     if (answer == NVML_ERROR_FUNCTION_NOT_FOUND)
@@ -32,7 +40,7 @@ static void read_counts(struct device *device) {
     nvmlFieldValue_t fields[THROTTLE_REASONS] = {0};
     int of[THROTTLE_REASONS], count = 0;
     for (int i = 0; i < THROTTLE_REASONS; i++) {
-        if (!REASONS[i].field || (device->prepared && !device->throttling[i].counted)) continue;
+        if (!has_field(REASONS[i].field) || (device->prepared && !device->throttling[i].counted)) continue;
         of[count] = i;
         fields[count++].fieldId = REASONS[i].field;
     }

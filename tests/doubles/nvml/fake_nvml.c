@@ -67,7 +67,7 @@ EXPORT nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int size)
 
 EXPORT nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *version) {
     BEGIN(NULL);
-    *version = 12080;
+    *version = fake.cuda;
     return NVML_SUCCESS;
 }
 

@@ -12,6 +12,7 @@
  *   answer FUNCTION DEVICE CODE       a function answers with an error, on `-` where it is of no device
  *   refuse_field DEVICE ID CODE       a field does
  *   hang FUNCTION DEVICE SECONDS      a function lasts so long
+ *   cuda VERSION                      12080: 12.8
  *   driver VERSION                    version of the driver; another one: it was loaded anew
  *
  * Each call is appended to the file named by FAKE_NVML_LOG, as `FUNCTION DEVICE`. */
@@ -74,7 +75,7 @@ struct fake_rule {
 };
 
 struct fake {
-    int count;
+    int count, cuda;
     char driver[32];
     int types[FAKE_FIELDS];
     struct fake_device devices[FAKE_DEVICES];

@@ -22,7 +22,7 @@ static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void set_defaults(void) {
     struct fake before = fake;
-    fake = (struct fake){.count = 1, .driver = "570.124.06"};
+    fake = (struct fake){.count = 1, .cuda = 12080, .driver = "570.124.06"};
     for (int i = 0; i < FAKE_FIELDS; i++) fake.types[i] = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG;
     for (int i = 0; i < FAKE_DEVICES; i++) {
         struct fake_device *device = &fake.devices[i];
@@ -83,6 +83,7 @@ static void read_line(char *line) {
         words[count++] = word;
     if (count < 2) return;
     if (strcmp(words[0], "devices") == 0) fake.count = atoi(words[1]);
+    else if (strcmp(words[0], "cuda") == 0) fake.cuda = atoi(words[1]);
     else if (strcmp(words[0], "driver") == 0) snprintf(fake.driver, sizeof fake.driver, "%s", words[1]);
     else if (strcmp(words[0], "type") == 0) fake.types[atoi(words[1]) % FAKE_FIELDS] = atoi(words[2]);
     else if (strcmp(words[0], "answer") == 0 || strcmp(words[0], "hang") == 0) read_rule(words);

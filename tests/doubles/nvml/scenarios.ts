@@ -28,6 +28,13 @@ function refusals({ readings }: Published): Record<string, string> {
   return Object.fromEntries(refused.map(({ tags }) => [tags.metric!, tags.reason!]));
 }
 
+/** Time for which the first device was throttled, in ns. */
+function throttled({ readings }: Published, reason: string): number {
+  return readings.find(({ name, tags }) =>
+    name === "gpu_throttled_nanoseconds" && tags["device.uuid"] === FIRST && tags.reason === reason
+  )?.value ?? NaN;
+}
+
 /** Waits until each device that is polled was polled `times` times more. */
 async function polls(poller: Awaited<ReturnType<Bench["poll"]>>, times = 1): Promise<Published> {
   const polled = (published: Published) => first(published, "polled") ?? 0;
@@ -134,30 +141,32 @@ export const SCENARIOS: Record<string, Scenario> = {
   },
 
   async "power and heat are told apart, as shares of the time"(options) {
-    await using bench = await openBench(
-      "set 0 reasons 4\nfield 0 74 1000000\nrefuse_field 0 269 3\nrefuse_field 0 270 2",
-      options,
-    );
+    const counted = (power: number, heat: number) => `field 0 74 ${power}\nfield 0 270 ${heat}`;
+    await using bench = await openBench(`cuda 13000\nset 0 reasons 4\n${counted(1e6, 5)}`, options);
     const poller = await bench.poll();
-    const time = (published: Published, reason: string) =>
-      published.readings.find(({ name, tags }) =>
-        name === "gpu_throttled_nanoseconds" && tags.reason === reason
-      )?.value ?? NaN;
     const capped = await polls(poller);
     assert.equal(first(capped, "gpu_clocks_throttle_reasons"), 4);
-    assert.equal(time(capped, "sw_power_cap"), 0, "the device counts this one itself");
-    await bench.script(
-      "set 0 reasons 96\nfield 0 74 251000000\nrefuse_field 0 269 3\nrefuse_field 0 270 2",
-    );
-    const hot = await poller.until((published) => time(published, "sw_power_cap") > 0);
-    assert.equal(time(hot, "sw_power_cap"), 250_000_000);
-    const later = await polls(poller, 2);
+    assert.equal(throttled(capped, "sw_power_cap"), 0, "the device counts this one itself");
+    await bench.script(`cuda 13000\nset 0 reasons 64\n${counted(251e6, 7)}`);
+    const hot = await poller.until((published) => throttled(published, "sw_power_cap") > 0);
+    assert.equal(throttled(hot, "sw_power_cap"), 250_000_000);
+    assert.equal(throttled(hot, "hw_thermal_slowdown"), 2);
+    assert.equal(throttled(hot, "gpu_idle"), 0);
+  },
+
+  async "a reason that the driver does not count is timed by its bit"(options) {
+    // Under these numbers, drivers before CUDA 13 have other fields.
+    const fields = "field 0 269 90000000000000\nfield 0 270 90000000000000";
+    await using bench = await openBench("set 0 reasons 96", options);
+    const poller = await bench.poll();
+    const before = await polls(poller);
+    await bench.script(`set 0 reasons 96\n${fields}`);
+    const after = await polls(poller, 2);
     for (const reason of ["sw_thermal_slowdown", "hw_thermal_slowdown"]) {
-      const seconds = (time(later, reason) - time(hot, reason)) / 1e9;
+      const seconds = (throttled(after, reason) - throttled(before, reason)) / 1e9;
       assert(seconds > 1 && seconds < 5, `${reason} held for ${seconds} s of two polls`);
     }
-    assert.equal(time(later, "gpu_idle"), 0);
-    assert.equal(time(later, "sw_power_cap"), 250_000_000);
+    assert.equal(throttled(after, "gpu_idle"), 0);
   },
 
   async "what a device refuses is absent, said with the reason, and asked once"(options) {
