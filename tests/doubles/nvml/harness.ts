@@ -1,12 +1,14 @@
 /** Processes that poll the devices of the fake driver, and what they publish. */
 
+import assert from "node:assert/strict";
 import type { Tags } from "@service/core";
 import { Segment, type SegmentCall } from "../../../local/sources/segments/segment.ts";
 import { SEGMENT_NAME } from "../../../local/sources/segments/segments.ts";
 import { CellValues } from "../../../local/sources/segments/values.ts";
-import { inTime, start, type Started } from "../../command.ts";
+import { type Ended, inTime, start, type Started } from "../../command.ts";
 import { temporaryDirectory } from "../../temporary_directory.ts";
 import type { Sanitizer } from "../cuda/build.ts";
+import { SANITIZER_ENVIRONMENT } from "../cuda/harness.ts";
 import { driver, host, pollerLibrary } from "./build.ts";
 
 /** How often a condition is looked at again. */
@@ -45,7 +47,7 @@ export interface Poller {
   /** What it publishes, as soon as `condition` holds for it. */
   until(condition: (published: Published) => boolean): Promise<Published>;
   /** Ends it as the watcher does; its exit status and output. */
-  stop(): ReturnType<typeof inTime<Awaited<Started["ended"]>>>;
+  stop(): Promise<Ended>;
 }
 
 /** A directory with a script of the driver, shared by all that poll there. */
@@ -75,7 +77,11 @@ export async function openBench(lines: string, options: BenchOptions = {}): Prom
   return {
     script,
     async poll() {
-      const started = start(words, { FAKE_NVML: at("script"), FAKE_NVML_LOG: at("log") });
+      const started = start(words, {
+        ...SANITIZER_ENVIRONMENT,
+        FAKE_NVML: at("script"),
+        FAKE_NVML_LOG: at("log"),
+      });
       pollers.push(started);
       await started.stdout.match(/^(0) /m);
       return pollerOf(started, at("shared/devices"));
@@ -84,17 +90,23 @@ export async function openBench(lines: string, options: BenchOptions = {}): Prom
       return (await Deno.readTextFile(at("log"))).trim().split("\n");
     },
     async [Symbol.asyncDispose]() {
-      for (const { process, ended } of pollers) {
-        try {
-          process.kill("SIGKILL");
-        } catch {
-          // It has ended.
-        }
-        await ended;
+      for (const started of pollers) {
+        const { status, stderr } = await stop(started);
+        assert(status.success || status.signal === "SIGKILL", stderr);
+        assert.equal(stderr, "");
       }
       await directory[Symbol.asyncDispose]();
     },
   };
+}
+
+function stop(started: Started): Promise<Ended> {
+  try {
+    started.process.kill("SIGTERM");
+  } catch {
+    // It has ended.
+  }
+  return inTime(started, started.ended);
 }
 
 /** What a started poller publishes below a directory. */
@@ -113,10 +125,7 @@ export function pollerOf(started: Started, directory: string): Poller {
         await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
       }
     },
-    async stop() {
-      started.process.kill("SIGTERM");
-      return await inTime(started, started.ended);
-    },
+    stop: () => stop(started),
   };
 }
 
