@@ -157,10 +157,10 @@ static void *collect(void *unused) {
         if (due || is_asked) flush(false);
         bool more = read_for(READ_MS);
         if (is_asked && !more && is_pending()) more = read_late();
+        if (due) check();
         bool is_early = now < next_poll;
         if (!is_early) polls = poll();
         if (!is_early) next_poll = now + POLL_MS;
-        if (due) check();
         show_states();
         if (due || is_asked) publish(asked, false);
         if (due) next_round = now + ROUND_MS;

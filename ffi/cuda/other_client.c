@@ -77,6 +77,7 @@ static void check_attribute(void) {
 /* Of launches during silence: they have buffers now, or another client has theirs. */
 static void check_launches(void) {
     if (buffers_activity() != other.activity) {
+        other.silent = false;
         launches_watch(false);
     } else if (other.flushed) {
         interrupt_capture(REASON_SILENT);

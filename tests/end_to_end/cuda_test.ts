@@ -429,6 +429,11 @@ test("a file in CUDA_INJECTION64_PATH that cannot be loaded is not a tool", asyn
   }
 });
 
+test("work after idle seconds does not interrupt the profiler", async () => {
+  const { payload } = await exact("bursts");
+  assert.deepEqual(payload.errors, []);
+});
+
 test("a long capture of a graph does not interrupt the profiler", async () => {
   for (const { errors } of await Promise.all(["graph", "node"].map(capture))) {
     assert.deepEqual(errors, []);

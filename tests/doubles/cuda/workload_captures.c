@@ -134,4 +134,21 @@ static int spread(void) {
     return callbacks < 250 ? 0 : 10;
 }
 
-const struct scenario capture_scenarios[] = {{"captures", captures}, {"spread", spread}, {NULL, NULL}};
+/* Work after idle seconds, of which the profiler has watched all but the first. */
+static int bursts(void) {
+    start();
+    on_device(0);
+    for (int i = 0; i < 2; i++) {
+        usleep(2300000);
+        for (int j = 0; j < 50; j++) {
+            launch(j % 5, 0, 1000);
+            usleep(10000);
+        }
+    }
+    int failed = without_callbacks();
+    close_books();
+    return failed;
+}
+
+const struct scenario capture_scenarios[] = {
+    {"captures", captures}, {"spread", spread}, {"bursts", bursts}, {NULL, NULL}};
