@@ -52,6 +52,7 @@ static void poll_performance_state(struct device *device) {
     if (!device_wants(device, PERFORMANCE_STATE)) return;
     int state = 0;
     nvmlReturn_t answer = ASK(device, nvmlDeviceGetPerformanceState, device->handle, &state);
+    if (answer == NVML_SUCCESS && state == NVML_PSTATE_UNKNOWN) answer = NVML_ERROR_NO_DATA;
     device_answers(device, PERFORMANCE_STATE, answer, (uint64_t)state);
 }
 

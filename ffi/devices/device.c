@@ -111,7 +111,7 @@ void device_forgets(struct device *device) {
         if (reading->cell && metrics[metric].type == GAUGE) segment_set(reading->cell - 1, 0, 0);
     }
     for (int reason = 0; reason < THROTTLE_REASONS; reason++) device->throttling[reason].counted = false;
-    device->sampled_ns = device->pcie_at_ns = device->before_ns = 0;
-    device->gpm_refused = device->gpm_has_pcie = device->pcie_uncounted = device->prepared = false;
+    device->sampled_ns = device->before_ns = 0;
+    device->gpm_refused = device->gpm_has_pcie = device->prepared = false;
     device->nvlink_traffic = NVLINK_SUMS;
 }

@@ -65,11 +65,8 @@ struct device {
     nvmlGpmSample_t samples[2];    /* the newer one first */
     uint64_t sampled_ns;           /* when the newer one was taken; 0: never */
     bool gpm_refused, gpm_has_pcie;
-    bool pcie_uncounted;           /* it does not count bytes */
-    uint64_t pcie_bytes[2];
-    uint64_t pcie_at_ns;           /* 0: unknown */
     uint32_t nvlink_count;
-    enum { NVLINK_SUMS, NVLINK_EACH, NVLINK_BYTES } nvlink_traffic; /* the way to ask for it */
+    enum { NVLINK_SUMS, NVLINK_EACH, NVLINK_BYTES, NVLINK_UNCOUNTED } nvlink_traffic; /* how to ask for it */
 };
 
 extern struct device devices[DEVICES];

@@ -72,6 +72,7 @@ static bool poll_sums(struct device *device) {
 static void poll_bytes(struct device *device) {
     count_links(device, NVLINK_DATA_TX, NVML_FI_DEV_NVLINK_COUNT_XMIT_BYTES, 1);
     count_links(device, NVLINK_DATA_RX, NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES, 1);
+    if (!device_wants(device, NVLINK_DATA_TX) && !device->fault) device->nvlink_traffic = NVLINK_UNCOUNTED;
 }
 
 static void poll_traffic(struct device *device) {

@@ -220,8 +220,9 @@ static nvmlReturn_t answer_of_field(nvmlDevice_t device, const nvmlFieldValue_t 
     if (id >= FAKE_FIELDS) return NVML_ERROR_INVALID_ARGUMENT;
     bool of_links = (id >= 138 && id <= 141) || (id >= 161 && id <= 166) || (id >= 201 && id <= 204);
     if (of_links && field->scopeId != NVML_ALL_LINKS && field->scopeId >= of->nvlinks) return NVML_ERROR_INVALID_ARGUMENT;
-    /* Only throughput has a sum. */
-    if (id >= 161 && id <= 166 && field->scopeId == NVML_ALL_LINKS) return NVML_ERROR_INVALID_ARGUMENT;
+    /* Only throughput has a sum, if the driver makes one. */
+    bool has_sum = id <= 141 && of->nvlink_sums;
+    if (of_links && field->scopeId == NVML_ALL_LINKS && !has_sum) return NVML_ERROR_INVALID_ARGUMENT;
     return of->refused[id];
 }
 

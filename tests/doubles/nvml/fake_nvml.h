@@ -33,7 +33,7 @@
     P(pcie_generation, 5) P(pcie_width, 16) P(pcie_max_generation, 5) P(pcie_max_width, 16)            \
     P(pcie_tx, 0) P(pcie_rx, 0) P(replays, 0) P(nvlinks, 18) P(nvlinks_active, 18) P(cores, 16896)     \
     P(bus_width, 5120) P(ecc_mode, 1) P(persistence, 1) P(compute_mode, 0) P(architecture, 9)          \
-    P(major, 9) P(minor, 0) P(gpm, 1) P(mig, 0)
+    P(major, 9) P(minor, 0) P(gpm, 1) P(mig, 0) P(nvlink_sums, 1)
 
 #define FAKE_DEVICES 16
 #define FAKE_MIG 7

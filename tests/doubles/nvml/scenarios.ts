@@ -229,11 +229,41 @@ export const SCENARIOS: Record<string, Scenario> = {
     assert.equal(refusals(published).gpu_xid_critical_errors, unknown);
   },
 
+  async "traffic is that of all 18 links, however the driver counts it"(options) {
+    const refuse = (device: number, ...ids: number[]) =>
+      ids.map((id) => `refuse_field ${device} ${id} 3\n`).join("");
+    const script = (kibibytes: number) => `
+      devices 4
+      set 1 nvlink_sums 0
+      ${refuse(2, 138, 139, 140, 141)}
+      ${refuse(3, 138, 139, 140, 141, 202, 204)}
+      field * 138 ${kibibytes}
+      field * 202 ${kibibytes * 1024 + 512}
+      field * 161 ${kibibytes}
+    `;
+    await using bench = await openBench(script(0), options);
+    const poller = await bench.poll();
+    const traffic = "gpu_nvlink_throughput_data_tx_kibibytes";
+    const before = await poller.until(isMeasured(traffic, gpu(2)));
+    assert.deepEqual(valuesOf(before, traffic), { [gpu(0)]: 0, [gpu(1)]: 0, [gpu(2)]: 0 });
+    await bench.script(script(1000));
+    const after = await poller.until((published) => valuesOf(published, traffic)[gpu(2)] !== 0);
+    assert.deepEqual(valuesOf(after, traffic), {
+      [gpu(0)]: 18_000,
+      [gpu(1)]: 18_000,
+      [gpu(2)]: 18_000,
+    });
+    assert.equal(valuesOf(after, "gpu_nvlink_active_links")[gpu(1)], 18);
+    const later = await poller.until((published) =>
+      valuesOf(published, "gpu_nvlink_errors_replay")[gpu(3)] !== 0
+    );
+    assert.equal(first(later, "gpu_nvlink_errors_replay"), 18_000);
+  },
+
   async "PCIe throughput is watched of one device a second, if nothing else tells it"(options) {
     const without = `
       devices 3
       set * gpm 0
-      type 198 1
       set * pcie_tx 12000
       set * pcie_rx 34
     `;
