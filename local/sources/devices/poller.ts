@@ -67,6 +67,11 @@ export class Poller {
     return this.#devices.keys();
   }
 
+  /** Whether it has polled a device, ever. */
+  has(uuid: string): boolean {
+    return this.facts(uuid, "polled").length > 0;
+  }
+
   /** The series of a device's metrics. */
   metrics(uuid: string): SegmentSeries[] {
     const facts: readonly string[] = FACTS;

@@ -33,13 +33,12 @@ export class DeviceRecording {
     this.#start_ns = Number(start_ns);
   }
 
-  /** Records the `devices`, by uuid, of all `segments`; returns those that were polled just now. */
+  /** Records the devices `uuids` of all `segments`; returns those that were polled just now. */
   record(
     recorder: Recorder,
     segments: Segments<Poller>,
-    devices: Iterable<string>,
+    uuids: readonly string[],
   ): Set<string> {
-    const uuids = [...devices];
     const pollers: Poller[] = [];
     segments.each((poller) => {
       for (const uuid of uuids) this.#recordIncreases(recorder, poller, uuid);

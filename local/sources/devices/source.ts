@@ -41,7 +41,7 @@ class DeviceSource implements Source, Disposable {
   readonly #recording: DeviceRecording;
   readonly #faults = new PollingFaults();
   readonly #env: DeviceEnvironment;
-  #toldNote: string | null = null;
+  readonly #told = new Set<string>();
   /** Whether a segment that is found was there before this run. */
   #beginning = true;
   #refused = 0;
@@ -64,24 +64,20 @@ class DeviceSource implements Source, Disposable {
 
   sample(recorder: Recorder): void {
     const isFirst = this.#beginning;
-    this.#segments.discover();
-    this.#beginning = false;
-    const pollers: Poller[] = [];
-    this.#segments.each((poller) => {
-      poller.read();
-      pollers.push(poller);
-    });
+    const pollers = this.#read();
     const own = pollers.find(({ own }) => own);
     const visible = own && own.segment.state !== "starting"
       ? visibleDevices(listedDevices(own), this.#env)
       : null;
-    // Increases wait until it is known whose they are.
+    const uuids = [...visible?.devices.keys() ?? []];
     let measured: ReadonlySet<string> = new Set();
+    // Until it is known whose they are, increases wait.
     if (visible) {
-      measured = this.#recording.record(recorder, this.#segments, visible.devices.keys());
+      measured = this.#recording.record(recorder, this.#segments, uuids);
       this.#removeEnded();
     }
-    this.#faults.tell(recorder, pollers, measured);
+    const ours = pollers.filter((poller) => poller.own || uuids.some((uuid) => poller.has(uuid)));
+    this.#faults.tell(recorder, ours, measured);
     // The own poller may not have come so far at the start.
     if (visible || !isFirst) {
       recordCaptureState(recorder, {
@@ -90,15 +86,30 @@ class DeviceSource implements Source, Disposable {
         reason: refusalOf(own, visible),
       });
     }
-    this.#tellNote(recorder, visible);
+    if (own?.segment.state === "capturing" && visible && visible.devices.size > 0) {
+      this.#tellNotes(recorder, [own.segment.reason, visible.note]);
+    }
     this.#recordRefusals(recorder);
   }
 
-  /** Tells why more or less is reported than a process uses, unless that is the reason of the state. */
-  #tellNote(recorder: Recorder, visible: VisibleDevices | null): void {
-    if (!visible?.note || visible.devices.size === 0 || visible.note === this.#toldNote) return;
-    this.#toldNote = visible.note;
-    warn(recorder, visible.note);
+  #read(): Poller[] {
+    this.#segments.discover();
+    this.#beginning = false;
+    const pollers: Poller[] = [];
+    this.#segments.each((poller) => {
+      poller.read();
+      pollers.push(poller);
+    });
+    return pollers;
+  }
+
+  /** Tells why more or less is reported than a process uses, each once. */
+  #tellNotes(recorder: Recorder, notes: readonly (string | null)[]): void {
+    for (const note of notes) {
+      if (!note || this.#told.has(note)) continue;
+      this.#told.add(note);
+      warn(recorder, note);
+    }
   }
 
   #removeEnded(): void {

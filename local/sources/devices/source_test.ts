@@ -384,6 +384,10 @@ test("devices that the environment hides are not recorded, and why is told", asy
   assert.deepEqual(seen(window), ["GPU-1", "GPU-2"]);
   assert.match(messages(window)[0]!, /not of one model/);
   assert.deepEqual(messages(await unclear.tick()), [], "once");
+  await poller.tell("state 1 only_some");
+  for (const device of [DEVICE, OTHER]) await poller.publish(unclear.now_ns, device);
+  assert.deepEqual(messages(await unclear.tick()), ["service-run: only_some"]);
+  assert.deepEqual(messages(await unclear.tick()), [], "once");
 });
 
 test("a damaged segment is refused once, and the devices of others are recorded", async () => {
