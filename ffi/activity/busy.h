@@ -34,7 +34,12 @@ struct busy {
 void busy_settle(struct busy *busy);
 
 /* Adds an interval that starts before the last one to the batch. */
-void busy_add_late(struct busy *busy, uint64_t start, uint64_t end);
+static inline void busy_add_late(struct busy *busy, uint64_t start, uint64_t end) {
+    uint32_t index = busy->collected++;
+    busy->batch[index] = (struct busy_interval){start, end};
+    if (index > 0) busy->unsorted |= start < busy->batch[index - 1].start;
+    if (__builtin_expect(index == BUSY_BATCH - 1, false)) busy_settle(busy);
+}
 
 /* Adds an interval; 0 < start <= end. */
 static inline void busy_add(struct busy *busy, uint64_t start, uint64_t end) {
