@@ -18,8 +18,8 @@ const PROGRAMS: Record<string, string[]> = {
   "activity/busy": ["activity/busy.c", ...SEGMENT],
   "activity/durations": ["activity/durations.c", ...SEGMENT],
   "activity/states": ["activity/states.c", ...SEGMENT],
-  "activity/symbols": ["activity/symbols.c", ...SEGMENT],
-  "cuda/buffers": ["cuda/buffers.c", "activity/overhead.c", ...SEGMENT],
+  "activity/symbols": ["activity/symbols.c", "activity/reserve.c", ...SEGMENT],
+  "cuda/buffers": ["cuda/buffers.c", "activity/overhead.c", "activity/reserve.c", ...SEGMENT],
 };
 
 const compiler = compilerFor(Deno.build.arch);

@@ -59,6 +59,7 @@ export const PRODUCTS: Record<string, Product> = {
       "activity/collector.c",
       "activity/durations.c",
       "activity/overhead.c",
+      "activity/reserve.c",
       "activity/states.c",
       "activity/symbols.c",
       "cuda/buffers.c",

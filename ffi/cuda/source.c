@@ -40,6 +40,11 @@ static bool read(struct accounts *accounts) {
     return true;
 }
 
+static void check(void) {
+    other_client_check();
+    buffers_trim();
+}
+
 /* Counts the bytes since the last time: an estimate is not corrected later, as the number must not fall. */
 static void count_lost(uint64_t bytes) {
     static uint64_t counted;
@@ -80,7 +85,7 @@ const struct activity_source cuda_source = {
     .flush = flush,
     .is_pending = is_pending,
     .read = read,
-    .check = other_client_check,
+    .check = check,
     .poll = other_client_poll,
     .dropped = dropped,
     .stop = subscription_stop,

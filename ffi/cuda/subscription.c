@@ -134,7 +134,9 @@ static bool follow_forks(char *reason, size_t size) {
 bool subscription_start(bool node_mode, char *reason, size_t size) {
     in_node_mode = node_mode;
     if (!cupti_library_open(&cupti, reason, size) || !follow_forks(reason, size)) return false;
-    if (!buffers_open()) {
+    uint32_t version;
+    bool may_decline = cupti.GetVersion(&version) == CUPTI_SUCCESS && version >= CUPTI_VERSION_12_9;
+    if (!buffers_open(may_decline)) {
         snprintf(reason, size, "no memory for CUPTI's buffers");
         return false;
     }

@@ -34,7 +34,14 @@ export interface Load {
   devices?: number;
   /** Bytes of the longest symbol, the shortest then has 300; about 100 unless given. */
   longest?: number;
+  /** Kernels that a kernel may come too late; in order unless given. */
+  disorder?: number;
+  /** Records a second; as fast as possible unless given. */
+  rate?: number;
 }
+
+/** Kernels of eight devices, far out of order. */
+const DISORDER = { symbols: 500, devices: 8, disorder: 2000 };
 
 /** Path of the program that feeds the collector alone; `null` without a C compiler. */
 export async function buildCollector(directory: string): Promise<string | null> {
@@ -57,9 +64,14 @@ export async function benchCuda(directory: string): Promise<Row[]> {
   for (const symbols of [1, 500, 4000]) {
     rows.push(...await time(program, { symbols, threads: 16, millions: 5 }));
   }
+  rows.push(
+    ...await time(program, { ...DISORDER, threads: 1, millions: 2 }),
+    ...await time(program, { ...DISORDER, threads: 16, millions: 5 }),
+  );
   for (const symbols of [1, 500, 4000]) {
     rows.push(...await instructions(program, { symbols, threads: 1, millions: 1 }));
   }
+  rows.push(...await instructions(program, { ...DISORDER, threads: 1, millions: 1 }));
   for (const longest of [undefined, 2000]) {
     rows.push(
       ...await instructions(program, { symbols: 1000, threads: 1, millions: 1, longest }),
@@ -72,7 +84,7 @@ export async function benchCuda(directory: string): Promise<Row[]> {
       }),
     );
   }
-  return [...rows, await memory(program), await exit()];
+  return [...rows, await growth(program), ...await memory(program), await exit()];
 }
 
 /**
@@ -85,7 +97,7 @@ async function time(program: string, load: Load): Promise<Row[]> {
   for (let i = 0; i < 3; i++) runs.push(await run(program, load));
   const median = (of: "read_ns" | "recycle_ns" | "lend_ns") =>
     runs.map((figures) => figures[of]).sort((a, b) => a - b)[1]!;
-  const size = `${countOf(load.symbols, "symbol")}, ${countOf(load.threads, "thread")}`;
+  const size = `${sizeOf(load)}, ${countOf(load.threads, "thread")}`;
   return [
     {
       what: `CUDA kernel record, collector's thread, ${size}`,
@@ -135,7 +147,7 @@ async function collected(program: string, load: Load, toggles: string[]): Promis
   return Number(traced.stderr.match(/Collected : (\d+)/)![1]) / records;
 }
 
-async function memory(program: string): Promise<Row> {
+async function growth(program: string): Promise<Row> {
   const { halfway_kib, after_kib } = await run(program, {
     symbols: 500,
     threads: 1,
@@ -146,8 +158,21 @@ async function memory(program: string): Promise<Row> {
     figure: after_kib - halfway_kib,
     unit: "KiB",
     target: { atMost: 64 },
-    comparison: { what: "resident memory in KiB", figure: after_kib },
   };
+}
+
+/** Resident memory at the usual rate, and at the greatest one. */
+async function memory(program: string): Promise<Row[]> {
+  const symbols = { symbols: 500, devices: 8, longest: 2000 };
+  const paced = await run(program, { ...symbols, threads: 1, millions: 0.2, rate: 20_000 });
+  const storm = await run(program, { ...symbols, threads: 16, millions: 5 });
+  return [{
+    what: "CUDA collector, resident memory, 20,000 records/s, 500 long symbols on 8 devices",
+    figure: paced.after_kib,
+    unit: "KiB",
+    target: { atMost: 4096 },
+    comparison: { what: "as fast as possible", figure: storm.after_kib },
+  }];
 }
 
 async function exit(): Promise<Row> {
@@ -171,9 +196,9 @@ async function run(program: string, load: Load): Promise<Figures> {
 }
 
 function programArgs(program: string, load: Load): string[] {
-  const { symbols, threads, millions, devices = 1, longest = 0 } = load;
+  const { symbols, threads, millions, devices = 1, longest = 0, disorder = 0, rate = 0 } = load;
   const directory = program.slice(0, program.lastIndexOf("/"));
-  const numbers = [symbols, threads, millions, devices, longest];
+  const numbers = [symbols, threads, millions, devices, longest, disorder, rate];
   return [`${directory}/segments/cuda`, ...numbers.map(String)];
 }
 
@@ -185,9 +210,10 @@ async function output(program: string, args: string[]) {
   return written;
 }
 
-function sizeOf({ symbols, devices = 1, longest }: Load): string {
+function sizeOf({ symbols, devices = 1, longest, disorder }: Load): string {
   const names = longest ? ` of 300 to ${longest} bytes` : "";
-  return `${countOf(symbols, "symbol")}${names}${devices > 1 ? ` on ${devices} devices` : ""}`;
+  const places = devices > 1 ? ` on ${devices} devices` : "";
+  return `${countOf(symbols, "symbol")}${names}${places}${disorder ? ", out of order" : ""}`;
 }
 
 function countOf(count: number, noun: string): string {
