@@ -58,6 +58,7 @@ export const PRODUCTS: Record<string, Product> = {
       "activity/busy.c",
       "activity/collector.c",
       "activity/durations.c",
+      "activity/kernels.c",
       "activity/overhead.c",
       "activity/reserve.c",
       "activity/states.c",

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "reserve.h"
 
 #define METRIC_SIZE 96
 
@@ -48,7 +49,7 @@ static uint32_t device_profile(const struct account *account, const char *metric
 
 static void open_account(struct account *account) {
     const struct activity_source *source = account->source;
-    account->kernels = device_profile(account, "kernels_nanoseconds", true);
+    account->kernels.profile = device_profile(account, "kernels_nanoseconds", true);
     account->graphs = device_profile(account, "graphs_nanoseconds", source->graphs);
     account->waits = device_profile(account, "sync_nanoseconds", source->waits.count > 0);
     clear_cells(account->wait_cells);
@@ -71,22 +72,67 @@ void accounts_open(struct accounts *accounts, const struct activity_source *sour
     accounts->invalid_cell = accounts_cell(accounts, "invalid_records_total", SEGMENT_COUNTER);
 }
 
+static struct account *newest;
+
 struct account *accounts_add_device(struct accounts *accounts, uint32_t ordinal, const char *uuid) {
-    void *memory = MAP_FAILED;
-    if (uuid && ordinal < ACCOUNTS_DEVICES)
-        memory = mmap(NULL, sizeof(struct account), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
+    struct account *account = uuid && ordinal < ACCOUNTS_DEVICES ? reserve(sizeof *account) : NULL;
+    if (!account) {
         accounts->dropped++;
         return NULL;
     }
-    struct account *account = memory;
     account->source = accounts->source;
     account->uuid = uuid;
     open_account(account);
+    account->older = newest;
+    newest = account;
     return accounts->devices[ordinal] = account;
 }
 
-/* ---- Records ---- */
+/* ---- Kernels ---- */
+
+/* So many kernels wait, while what their symbols are compared with is fetched. */
+#define WAITING 16u
+
+static struct {
+    struct account *account;
+    const char *name;
+    struct symbol *symbol;
+    uint64_t ns;
+} waiting[WAITING];
+static uint32_t waiting_count;
+
+static void make_room_for_symbols(void) {
+    if (symbols_make_room(WAITING)) return;
+    for (struct account *account = newest; account; account = account->older)
+        kernels_forget_symbols(&account->kernels);
+    symbols_forget();
+}
+
+void accounts_compare(void) {
+    for (uint32_t i = 0; i < waiting_count; i++) {
+        uint32_t number = symbols_compare(waiting[i].symbol, waiting[i].name);
+        kernels_add(&waiting[i].account->kernels, number, waiting[i].ns);
+    }
+    waiting_count = 0;
+    make_room_for_symbols();
+}
+
+void account_unsure_kernel(struct account *account, const char *name, struct symbol *symbol, uint64_t ns) {
+    if (!name) symbol = symbols_first(name = "");
+    symbol = symbols_search(symbol, name);
+    if (symbols_is_sure(symbol, name)) {
+        kernels_add(&account->kernels, symbol->number, ns);
+        return;
+    }
+    symbols_expect(symbol, name);
+    waiting[waiting_count].account = account;
+    waiting[waiting_count].name = name;
+    waiting[waiting_count].symbol = symbol;
+    waiting[waiting_count].ns = ns;
+    if (++waiting_count == WAITING) accounts_compare();
+}
+
+/* ---- Other records ---- */
 
 static uint32_t byte_cell(const struct account *account, const struct account_traffic *traffic, const char *kind) {
     const char *const tags[] = {"device.uuid", account->uuid, "kind", kind, NULL};
@@ -127,6 +173,7 @@ void account_wait(struct account *account, uint32_t kind, uint64_t ns, uint64_t 
 
 static void show_account(struct account *account, struct accounts_publication publication) {
     busy_settle(&account->busy);
+    kernels_show(&account->kernels);
     segment_set(account->busy_cell, account->busy.covered, 0);
     segment_set(account->late_cell, account->busy.late, 0);
     if (publication.answer) durations_show(&account->durations, publication.taken);

@@ -9,8 +9,8 @@
 #include "../segment/segment.h"
 #include "busy.h"
 #include "durations.h"
+#include "kernels.h"
 #include "source.h"
-#include "symbols.h"
 
 #define ACCOUNTS_DEVICES 64u
 #define ACCOUNTS_KINDS 16u
@@ -28,14 +28,16 @@ struct account_traffic {
 
 /* One device. */
 struct account {
+    struct account *older; /* made before it, of any source */
     const struct activity_source *source;
     const char *uuid;
-    uint32_t kernels, graphs, waits; /* profiles */
+    uint32_t graphs, waits; /* profiles */
     uint32_t busy_cell, late_cell;
     uint32_t wait_cells[ACCOUNTS_KINDS];
     struct account_traffic copies, sets;
     struct durations durations; /* of kernels */
     struct busy busy;
+    struct kernels kernels;
 };
 
 /* All devices of one source. */
@@ -62,9 +64,18 @@ static inline bool account_can_have(uint64_t start, uint64_t end) {
     return __builtin_expect((int64_t)start > 0 && end - start < ACCOUNTS_LIMIT, true);
 }
 
+/* As account_kernel(), of a symbol that is not in this slot, or that has to be compared. */
+void account_unsure_kernel(struct account *account, const char *name, struct symbol *symbol, uint64_t ns);
+
+/* Adds the kernels whose symbols have to be compared. To be called when all of a buffer is read. */
+void accounts_compare(void);
+
 /* Adds a kernel with this symbol, which may be NULL. */
-static inline void account_kernel(struct account *account, const char *symbol, uint64_t start, uint64_t end) {
-    segment_add_touched(symbols_cell(symbol, account->kernels), end - start, 1);
+static inline void account_kernel(struct account *account, const char *name, uint64_t start, uint64_t end) {
+    struct symbol *symbol = symbols_first(name);
+    if (__builtin_expect(symbols_is_sure(symbol, name), true))
+        kernels_add(&account->kernels, symbol->number, end - start);
+    else account_unsure_kernel(account, name, symbol, end - start);
     durations_add(&account->durations, end - start);
     busy_add(&account->busy, start, end);
 }

@@ -3,14 +3,16 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../segment/segment.h"
 #include "overhead.h"
+#include "reserve.h"
 
-/* At most three quarters are used: three times the frames of a segment, as most addresses beyond those share
- * the frame "(other)". */
-#define SLOTS (1u << SYMBOLS_BITS)
-#define MOST (SLOTS / 4 * 3)
+/* Slots of the table at first, and at most. At most a quarter of them is used before it grows: nearly every
+ * name is in its first slot. */
+#define FIRST_BITS 9u
+#define LAST_BITS 16u
 
 /* Bytes of a text that every round compares, and of all texts that a round compares to their ends. */
 #define BEGINNING 64u
@@ -18,18 +20,16 @@
 /* At least this often a round has no budget. */
 #define THOROUGH_NS 100000000u
 
-_Static_assert(SEGMENT_SERIES < SYMBOLS_SERIES, "a mark is of one series");
+static struct symbol first_slots[1u << FIRST_BITS];
+static uint32_t bits = FIRST_BITS, used; /* slots */
 
-struct symbol symbols[SLOTS];
-uint32_t symbols_round = SYMBOLS_SERIES;
+struct symbol *symbols = first_slots;
+uint32_t symbols_mask = (1u << FIRST_BITS) - 1;
+uint32_t symbols_round = 1;
+uint32_t symbols_count;
 
-/* Of each symbol: what only a comparison needs. */
-static struct {
-    uint32_t series;
-    uint32_t text; /* name in the segment; 0: it had no room for it */
-} origins[SLOTS];
-static uint32_t count;
-static size_t budget; /* bytes left in this round */
+static uint32_t texts[SYMBOLS]; /* by number */
+static size_t budget;           /* bytes left in this round */
 
 void symbols_begin_round(void) {
     static uint64_t thorough_ns;
@@ -37,16 +37,66 @@ void symbols_begin_round(void) {
     bool thorough = now_ns - thorough_ns >= THOROUGH_NS;
     if (thorough) thorough_ns = now_ns;
     budget = thorough ? SIZE_MAX : BUDGET;
-    symbols_round += SYMBOLS_SERIES;
-    if (symbols_round != 0) return;
-    for (uint32_t slot = 0; slot < SLOTS; slot++) symbols[slot].mark = 0;
-    symbols_round = SYMBOLS_SERIES;
+    if (++symbols_round != 0) return;
+    for (uint32_t slot = 0; slot < 1u << bits; slot++) symbols[slot].round = 0;
+    symbols_round = 1;
 }
 
-static uint32_t find(const char *name, uint32_t series, uint32_t slot) {
-    while (symbols[slot].name && (symbols[slot].name != name || origins[slot].series != series))
-        slot = (slot + 1) % SLOTS;
-    return slot;
+/* ---- The table ---- */
+
+static size_t size_of(uint32_t table_bits) { return sizeof(struct symbol) << table_bits; }
+
+struct symbol *symbols_search(struct symbol *from, const char *name) {
+    while (from->name && from->name != name) from = from == symbols + symbols_mask ? symbols : from + 1;
+    return from;
+}
+
+static void release(struct symbol *table, uint32_t table_bits) {
+    if (table != first_slots) munmap(table, size_of(table_bits));
+}
+
+static void use(struct symbol *table, uint32_t table_bits) {
+    symbols = table;
+    bits = table_bits;
+    symbols_mask = (1u << bits) - 1;
+}
+
+/* Moves all into a table of twice the size. */
+static bool grow(void) {
+    struct symbol *before = symbols, *table = bits < LAST_BITS ? reserve(size_of(bits + 1)) : NULL;
+    if (!table) return false;
+    use(table, bits + 1);
+    for (uint32_t slot = 0; slot < 1u << (bits - 1); slot++)
+        if (before[slot].name) *symbols_search(symbols_first(before[slot].name), before[slot].name) = before[slot];
+    release(before, bits - 1);
+    return true;
+}
+
+bool symbols_make_room(uint32_t names) {
+    while (used + names > 1u << (bits - 2))
+        if (!grow()) break;
+    return symbols_count + names <= SYMBOLS && used + names <= (1u << bits) / 4 * 3;
+}
+
+void symbols_forget(void) {
+    release(symbols, bits);
+    use(first_slots, FIRST_BITS);
+    memset(first_slots, 0, sizeof first_slots);
+    used = symbols_count = 0;
+}
+
+/* ---- Comparisons ---- */
+
+uint32_t symbols_text(uint32_t number) { return texts[number]; }
+
+void symbols_expect(const struct symbol *symbol, const char *name) {
+    size_t length;
+    __builtin_prefetch(name);
+    __builtin_prefetch(name + BEGINNING - 1);
+    if (!symbol->name || texts[symbol->number] == 0) return;
+    const char *known = segment_text(texts[symbol->number], &length);
+    __builtin_prefetch(known);
+    __builtin_prefetch(known + BEGINNING - 1);
 }
 
 /* Whether the text at the address is this one, as far as the budget allows. */
@@ -60,32 +110,15 @@ static bool is_same(const char *name, uint32_t text) {
     return strncmp(known, name, length) == 0 && name[length] == '\0';
 }
 
-static void forget_all(void) {
-    memset(symbols, 0, sizeof symbols);
-    count = 0;
-}
-
-static __attribute__((noinline)) uint32_t remember(const char *name, uint32_t series) {
-    if (count == MOST) forget_all();
-    uint32_t slot = find(name, series, symbols_slot(name, series));
-    if (!symbols[slot].name) count++;
-    uint32_t text = segment_name(name, strlen(name)), cell = segment_cell(series, text);
-    if (cell == SEGMENT_NONE) cell = SEGMENT_CELLS;
-    segment_touch(cell);
-    symbols[slot] = (struct symbol){name, symbols_mark(series), cell};
-    origins[slot].series = series;
-    origins[slot].text = text;
-    return cell;
-}
-
-uint32_t symbols_find(const char *name, uint32_t series, uint32_t slot) {
-    if (!name) return symbols_cell("", series);
-    slot = find(name, series, slot);
-    struct symbol *symbol = &symbols[slot];
-    if (!symbol->name) return remember(name, series);
-    if (symbol->mark == symbols_mark(series)) return symbol->cell;
-    if (!is_same(name, origins[slot].text)) return remember(name, series);
-    symbol->mark = symbols_mark(series);
-    segment_touch(symbol->cell);
-    return symbol->cell;
+uint32_t symbols_compare(struct symbol *found, const char *name) {
+    /* Another name may have taken the slot, or a comparison of this one may have come first. */
+    struct symbol *symbol = symbols_search(found, name);
+    if (symbols_is_sure(symbol, name)) return symbol->number;
+    if (!symbol->name || !is_same(name, texts[symbol->number])) {
+        used += !symbol->name;
+        texts[symbols_count] = segment_name(name, strlen(name));
+        *symbol = (struct symbol){name, 0, symbols_count++};
+    }
+    symbol->round = symbols_round;
+    return symbol->number;
 }

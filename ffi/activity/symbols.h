@@ -1,48 +1,62 @@
-/* Symbols of kernels and their cells, by the address of the name: the text is hashed and looked up in the
- * segment, which keeps it for all devices, once and not with every record.
+/* Symbols of kernels: a number for each address of a name, with its text, which the segment keeps once for all
+ * devices.
  *
- * The driver may reuse the address for another name once a module is unloaded. So the text in the segment is
- * compared with the text at the address once for every buffer: the beginnings of all, and as many to their
- * ends as cost little. Several times a second all are compared to their ends. */
+ * The driver may reuse the address for another name once a module is unloaded. So in each round the text in the
+ * segment is compared with the text at the address when that comes first: its beginning, and as many texts to
+ * their ends as cost little. Several times a second all are compared to their ends. */
 #ifndef SERVICE_SYMBOLS_H
 #define SERVICE_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SYMBOLS_BITS 16u
-/* Twice the number of series, so that marks are unique, also that of SEGMENT_NONE. */
-#define SYMBOLS_SERIES 2048u
+/* Limit of the numbers, more than the frames of a segment: most symbols beyond those share the frame
+ * "(other)". */
+#define SYMBOLS 24576u
 
-/* A name, and when it was last compared with its text. */
 struct symbol {
     const char *name; /* the driver's address; NULL: a free slot */
-    uint32_t mark;    /* the round of the last comparison, plus the series */
-    uint32_t cell;
+    uint32_t round;   /* of the last comparison with the text */
+    uint32_t number;
 };
 
-extern struct symbol symbols[1u << SYMBOLS_BITS];
-extern uint32_t symbols_round; /* a multiple of SYMBOLS_SERIES; never 0 */
+/* A hash table, and its size less one. */
+extern struct symbol *symbols;
+extern uint32_t symbols_mask;
+extern uint32_t symbols_round; /* never 0 */
+extern uint32_t symbols_count; /* numbers in use */
 
-/* Begins a round: each name is compared once more before its cell is used. For every buffer. */
+/* Begins a round. To be called before records that may have been made after the last round began. */
 void symbols_begin_round(void);
 
-/* symbols_cell() of a name that was not compared in this round, or is not in its first slot. */
-uint32_t symbols_find(const char *name, uint32_t series, uint32_t slot);
+/* Makes room for so many further names; slots move. Returns false if there is none until symbols_forget(). */
+bool symbols_make_room(uint32_t names);
 
-static inline uint32_t symbols_slot(const char *name, uint32_t series) {
-    return (uint32_t)(((uintptr_t)name + series) * 0x9e3779b97f4a7c15u >> (64 - SYMBOLS_BITS));
+/* Forgets all numbers. */
+void symbols_forget(void);
+
+/* The slot where the search for a name begins. */
+static inline struct symbol *symbols_first(const char *name) {
+    uint64_t hash = (uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u;
+    /* Addresses may have equal distances: one product alone then fills few parts of the table. */
+    return &symbols[(hash >> 32 ^ hash >> 48) & symbols_mask];
 }
 
-static inline uint32_t symbols_mark(uint32_t series) { return symbols_round + series; }
-
-/* The cell of the frame with this name, which may be NULL; touched in this round. SEGMENT_CELLS: none. */
-static inline uint32_t symbols_cell(const char *name, uint32_t series) {
-    uint32_t slot = symbols_slot(name, series);
-    const struct symbol *symbol = &symbols[slot];
-    if (__builtin_expect(symbol->name == name && symbol->mark == symbols_mark(series), true))
-        return symbol->cell;
-    return symbols_find(name, series, slot);
+/* Whether a slot has this name, compared in this round. */
+static inline bool symbols_is_sure(const struct symbol *symbol, const char *name) {
+    return symbol->name == name && symbol->round == symbols_round;
 }
+
+/* The slot of a name, or a free one for it; the search goes on from this slot. */
+struct symbol *symbols_search(struct symbol *from, const char *name);
+
+/* Fetches what symbols_compare() compares. */
+void symbols_expect(const struct symbol *symbol, const char *name);
+
+/* The number of a name, after a comparison in the slot that was found for it. */
+uint32_t symbols_compare(struct symbol *found, const char *name);
+
+/* The text with this number: a name in the segment; 0: it has no room for it. */
+uint32_t symbols_text(uint32_t number);
 
 #endif

@@ -10,6 +10,9 @@
 
 /* Bytes ahead of a record that are fetched while it is read: they come from another core's cache. */
 #define AHEAD 864u
+/* Bytes before the end of a buffer in which no kernel waits: more than a record has. When the iterator says that
+ * all is read no name is needed any more. */
+#define NEAR 512u
 
 void records_open(const struct accounts *of, bool node_mode) {
     segment_set(accounts_cell(of, "graph_trace_mode", SEGMENT_GAUGE), node_mode, 1);
@@ -52,25 +55,22 @@ _Static_assert(MEMCPY_CONTEXT == MEMCPY_DEVICE + 4 && MEMSET_CONTEXT == MEMSET_D
 static struct known {
     uint64_t origin;
     struct account *account;
-} latest = {UINT64_MAX, NULL}, knowns[ACCOUNTS_DEVICES];
+} knowns[ACCOUNTS_DEVICES] = {[0 ... ACCOUNTS_DEVICES - 1] = {UINT64_MAX, NULL}};
 
 static __attribute__((noinline)) struct account *account_from(uint64_t origin) {
-    struct known *known = &knowns[(uint32_t)origin % ACCOUNTS_DEVICES];
-    if (!known->account || known->origin != origin) {
-        struct account *account = account_of((uint32_t)origin);
-        if (!account) return NULL;
-        learn_context(account, (uint32_t)(origin >> 32), (uint32_t)origin);
-        *known = (struct known){origin, account};
-    }
-    latest = *known;
-    return latest.account;
+    struct account *account = account_of((uint32_t)origin);
+    if (!account) return NULL;
+    learn_context(account, (uint32_t)(origin >> 32), (uint32_t)origin);
+    knowns[(uint32_t)origin % ACCOUNTS_DEVICES] = (struct known){origin, account};
+    return account;
 }
 
-/* Most records have the origin of the one before. */
 static inline struct account *account_at(const void *record, size_t offset) {
     uint64_t origin = record_u64(record, offset);
-    if (__builtin_expect(origin == latest.origin, true)) return latest.account;
-    return account_from(origin);
+    const struct known *known = &knowns[(uint32_t)origin % ACCOUNTS_DEVICES];
+    if (__builtin_expect(known->origin != origin, false)) return account_from(origin);
+    if (!known->account) __builtin_unreachable(); /* the compiler would test it */
+    return known->account;
 }
 
 /* ---- Records ---- */
@@ -155,8 +155,9 @@ uint64_t records_in(uint64_t bytes) {
 void records_read(struct accounts *of, const struct cupti *cupti, struct buffer buffer) {
     void *record = NULL;
     uint64_t count = 0;
+    const uint8_t *near_end = buffer.data + buffer.valid - (buffer.valid < NEAR ? buffer.valid : NEAR);
     accounts = of;
-    symbols_begin_round();
+    if (buffer.first) symbols_begin_round();
     while (buffer.valid > 0 && cupti->ActivityGetNextRecord(buffer.data, buffer.valid, &record) == CUPTI_SUCCESS) {
         uint32_t kind = record_u32(record, RECORD_KIND);
         count++;
@@ -164,7 +165,9 @@ void records_read(struct accounts *of, const struct cupti *cupti, struct buffer 
         __builtin_prefetch((const char *)record + AHEAD + KERNEL_NAME);
         if (kind == CUPTI_KIND_CONCURRENT_KERNEL) read_kernel(record);
         else read_other(record, kind);
+        if ((const uint8_t *)record >= near_end) accounts_compare();
     }
+    accounts_compare();
     read_bytes += buffer.valid;
     read_records += count;
 }

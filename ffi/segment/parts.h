@@ -23,7 +23,7 @@ static inline void segment_set32(uint32_t *field, uint32_t value) {
  * which holds the lock, or a negative errno. */
 int segment_file_create(const char *directories, uint64_t ticks, struct segment_header **memory);
 
-/* Starts with empty tables, after the header was written. */
+/* Starts the tables, after the header was written. */
 void segment_tables_begin(void);
 
 #endif

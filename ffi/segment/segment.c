@@ -16,7 +16,7 @@
 
 _Static_assert(sizeof(struct segment_header) == 136, "readers know the layout");
 
-struct segment_value segment_values[SEGMENT_CELLS + 1];
+struct segment_value segment_values[SEGMENT_CELLS];
 uint32_t segment_changed[SEGMENT_CELLS];
 uint32_t segment_changed_count;
 bool segment_is_changed[SEGMENT_CELLS];
@@ -47,12 +47,6 @@ static uint64_t start_ticks(void) {
     return field ? strtoull(field, NULL, 10) : 0;
 }
 
-static void clear_values(void) {
-    memset(segment_values, 0, sizeof segment_values);
-    memset(segment_is_changed, 0, sizeof segment_is_changed);
-    segment_changed_count = changed_before_count = 0;
-}
-
 static void write_header(uint64_t ticks) {
     *segment = (struct segment_header){
         .version = SEGMENT_VERSION,
@@ -80,7 +74,6 @@ int segment_open(const char *directories) {
     int fd = segment_file_create(directories, ticks, &segment);
     if (fd < 0) return fd;
     segment_fd = fd;
-    clear_values();
     write_header(ticks);
     return 0;
 }

@@ -113,7 +113,8 @@ struct segment_value {
 #define SEGMENT_NONE UINT32_MAX
 
 /* Creates the segment of this process in the first of the directories (separated by ':', made with mode
- * 0700 if they are missing) that has room. Returns 0 or a negative errno; then all below do nothing. */
+ * 0700 if they are missing) that has room. Once in a process. Returns 0 or a negative errno; then all below do
+ * nothing. */
 int segment_open(const char *directories);
 
 /* Opens the first of the directories that can be made and belongs to this user alone. Returns its
@@ -142,7 +143,7 @@ uint32_t segment_series(const char *metric, uint32_t type, const char *const tag
 uint32_t segment_cell(uint32_t series, uint32_t name);
 
 /* Values in private memory of the process; readers see them after publication. */
-extern struct segment_value segment_values[SEGMENT_CELLS + 1]; /* the last: values without a cell */
+extern struct segment_value segment_values[SEGMENT_CELLS];
 extern uint32_t segment_changed[SEGMENT_CELLS];
 extern uint32_t segment_changed_count;
 extern bool segment_is_changed[SEGMENT_CELLS];
@@ -162,17 +163,12 @@ static inline void segment_add_to(uint64_t *sum, uint64_t more) {
     if (__builtin_add_overflow(*sum, more, sum)) segment_limit(sum);
 }
 
-/* Adds to a cell that segment_touch() has marked; SEGMENT_CELLS is none. */
-static inline void segment_add_touched(uint32_t cell, uint64_t a, uint64_t b) {
-    segment_add_to(&segment_values[cell].a, a);
-    segment_values[cell].b += b;
-}
-
 /* Adds to a cell, which may be SEGMENT_NONE. */
 static inline void segment_add(uint32_t cell, uint64_t a, uint64_t b) {
     if (cell >= SEGMENT_CELLS) return;
     segment_touch(cell);
-    segment_add_touched(cell, a, b);
+    segment_add_to(&segment_values[cell].a, a);
+    segment_values[cell].b += b;
 }
 
 static inline void segment_set(uint32_t cell, uint64_t a, uint64_t b) {

@@ -22,10 +22,6 @@ static uint32_t cells_of[SEGMENT_SERIES];
 static uint32_t other_name;
 
 void segment_tables_begin(void) {
-    memset(name_slots, 0, sizeof name_slots);
-    memset(cell_slots, 0, sizeof cell_slots);
-    memset(cells_of, 0, sizeof cells_of);
-    name_count = 0;
     other_name = segment_name(OTHER, strlen(OTHER));
 }
 

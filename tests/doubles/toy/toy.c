@@ -59,6 +59,7 @@ static bool read(struct accounts *accounts) {
     symbols_begin_round();
     for (uint32_t i = 0; i < IN_BUFFER && taken < flushed; i++, taken++)
         if (account) add(account, &records[taken]);
+    accounts_compare();
     return true;
 }
 
