@@ -42,7 +42,8 @@ nvmlReturn_t library_call_ends(nvmlReturn_t answer) {
     return answer;
 }
 
-/* At exit the driver's destructors may wait for a call that hangs: the process must end all the same. */
+/* At exit the driver's destructors may wait for a call that hangs: the process must end all the same. It is
+ * registered after each step in which the driver may register functions, to be called before them. */
 static void leave(int status, void *unused) {
     (void)unused;
     if (calling) _exit(status);
@@ -62,7 +63,6 @@ bool library_open(const char *path, char *reason, size_t size) {
     }
 #define RESOLVE(name, parameters) nvml.name = (nvmlReturn_t(*) parameters)dlsym(library, #name);
     NVML_FUNCTIONS(RESOLVE)
-    /* Functions that are registered later are called earlier, before the driver's destructors. */
     on_exit(leave, NULL);
     return true;
 }
@@ -70,6 +70,7 @@ bool library_open(const char *path, char *reason, size_t size) {
 nvmlReturn_t library_initialise(bool again) {
     if (again) NVML(NULL, NULL, nvmlShutdown);
     nvmlReturn_t answer = NVML(NULL, NULL, nvmlInit_v2);
+    on_exit(leave, NULL);
     library_cuda_version = 0;
     if (answer == NVML_SUCCESS) NVML(NULL, NULL, nvmlSystemGetCudaDriverVersion_v2, &library_cuda_version);
     return answer;

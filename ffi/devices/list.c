@@ -81,25 +81,27 @@ static void read_bus_id(struct device *device) {
 
 nvmlReturn_t list_devices(void) {
     unsigned int count = 0;
-    nvmlReturn_t answer = NVML(NULL, NULL, nvmlDeviceGetCount_v2, &count);
+    nvmlReturn_t answer = NVML(NULL, NULL, nvmlDeviceGetCount_v2, &count), why = NVML_ERROR_GPU_NOT_FOUND;
     if (answer != NVML_SUCCESS) return answer;
     devices_whole = count ? count : 1;
     for (uint32_t i = 0; i < devices_count; i++) devices[i].listed = false;
     for (unsigned int i = 0; i < count; i++) {
         nvmlDevice_t handle;
-        if (NVML(NULL, NULL, nvmlDeviceGetHandleByIndex_v2, i, &handle) != NVML_SUCCESS) continue;
-        struct device *device = found(handle);
+        answer = NVML(NULL, NULL, nvmlDeviceGetHandleByIndex_v2, i, &handle);
+        if (answer != NVML_SUCCESS) why = answer;
+        struct device *device = answer == NVML_SUCCESS ? found(handle) : NULL;
         if (!device) continue;
         device->index = i;
         read_bus_id(device);
         list_mig_devices(device);
     }
-    return NVML_SUCCESS;
+    return devices_count ? NVML_SUCCESS : why;
 }
 
 void list_mig_devices(struct device *parent) {
     unsigned int mode = 0, pending = 0, count = 0;
-    parent->can_be_split = ASK(parent, nvmlDeviceGetMigMode, parent->handle, &mode, &pending) == NVML_SUCCESS;
+    if (ASK(parent, nvmlDeviceGetMigMode, parent->handle, &mode, &pending) != NVML_SUCCESS) return;
+    parent->can_be_split = true;
     for (uint32_t i = 0; i < devices_count; i++)
         if (devices[i].parent == parent) devices[i].listed = false;
     if (!mode || ASK(parent, nvmlDeviceGetMaxMigDeviceCount, parent->handle, &count) != NVML_SUCCESS) return;

@@ -8,7 +8,7 @@
 int list_open(const char *directories);
 void list_close(void);
 
-/* Finds the devices anew, by their UUIDs. */
+/* Finds the devices anew, by their UUIDs; an answer other than success says why there are none. */
 nvmlReturn_t list_devices(void);
 
 /* What to say of devices that there was no room for; NULL: there was room. */

@@ -22,7 +22,7 @@
 #define PATIENCE_NS 100000000ull
 
 static sem_t wake, ended;
-static atomic_bool stopping, running;
+static atomic_bool stopping, started;
 static char *library_path;
 
 static uint64_t clock_ns(clockid_t clock) {
@@ -40,12 +40,14 @@ static struct timespec timespec_of(uint64_t ns) {
 /* Events first: a device that is lost may have said why. What seldom changes is not asked of such a one. */
 static void (*const OF_DEVICES[])(struct device *) = {
     poll_events,  poll_memory, poll_basics, poll_fields,   poll_throttling,
-    poll_nvlinks, poll_gpm,    poll_pcie,   poll_identity,
+    poll_nvlinks, poll_gpm,    poll_pcie,   poll_identity, NULL,
 };
-static void (*const OF_MIG_DEVICES[])(struct device *) = {poll_memory, poll_gpm, poll_identity};
+static void (*const OF_MIG_DEVICES[])(struct device *) = {poll_memory, poll_gpm, poll_identity, NULL};
 
-#define EACH(groups, device)                                                          \
-    for (size_t i = 0; i < sizeof(groups) / sizeof *(groups) && !(device)->fault; i++) groups[i](device)
+static void ask(struct device *device) {
+    void (*const *groups)(struct device *) = device->parent ? OF_MIG_DEVICES : OF_DEVICES;
+    for (; *groups && !device->fault; groups++) (*groups)(device);
+}
 
 static void set_answering(struct device *device) {
     if (device->lost_cell) segment_set(device->lost_cell - 1, 1, 0);
@@ -73,8 +75,7 @@ static void poll_device(struct device *device) {
     device->before_ns = device->prepared ? device->polled_ns : 0;
     device->polled_ns = clock_ns(CLOCK_BOOTTIME);
     device->fault = device->listed ? NVML_SUCCESS : NVML_ERROR_NOT_FOUND;
-    if (device->parent) EACH(OF_MIG_DEVICES, device);
-    else EACH(OF_DEVICES, device);
+    ask(device);
     if (device->fault) set_lost(device);
     else set_polled(device);
     /* At once: the next device may hang. */
@@ -85,8 +86,8 @@ static void poll_device(struct device *device) {
 static void look_for_mig_devices(void) {
     for (uint32_t i = 0, count = devices_count; i < count; i++) {
         struct device *device = &devices[i];
-        bool due = devices_beat % NOW_AND_THEN == 0 || !device->prepared;
-        if (device->held && device->listed && device->can_be_split && due) list_mig_devices(device);
+        bool due = device->polls % NOW_AND_THEN == 1;
+        if (due && device->held && device->listed && device->can_be_split) list_mig_devices(device);
     }
 }
 
@@ -160,7 +161,6 @@ static bool begin(void) {
     nvmlReturn_t answer = library_initialise(false);
     if (answer == NVML_SUCCESS) answer = list_devices();
     if (answer != NVML_SUCCESS) return refuse(answer);
-    if (devices_count == 0) return refuse(NVML_ERROR_GPU_NOT_FOUND);
     list_publish();
     segment_state(SEGMENT_CAPTURING, list_limit());
     return true;
@@ -178,7 +178,6 @@ static void *run(void *unused) {
     segment_remove();
     segment_forget();
     list_close();
-    running = false;
     sem_post(&ended);
     return NULL;
 }
@@ -196,13 +195,11 @@ static int start_thread(void) {
 
 /* Begins to poll the devices, in a thread; never blocks. The segment is in the first of the directories
  * (separated by ':') that has room, the locks in the first that can be made. `library`: a path instead of
- * the driver's library, or empty. Returns 0 or a negative errno. */
+ * the driver's library, or empty. Returns 0 or a negative errno; -EALREADY: a process starts once. */
 SERVICE_EXPORT int devices_start(const char *directories, const char *library) {
-    if (atomic_exchange(&running, true)) return -EALREADY;
-    stopping = false;
+    if (atomic_exchange(&started, true)) return -EALREADY;
     sem_init(&wake, 0, 0);
     sem_init(&ended, 0, 0);
-    free(library_path);
     library_path = strdup(library ? library : "");
     int error = list_open(directories);
     if (error == 0) error = segment_open(directories);
@@ -211,13 +208,12 @@ SERVICE_EXPORT int devices_start(const char *directories, const char *library) {
     segment_remove();
     segment_forget();
     list_close();
-    running = false;
     return error;
 }
 
 /* Ends the thread; after 100 ms it is left alone, in a call that hangs. */
 SERVICE_EXPORT void devices_stop(void) {
-    if (!running) return;
+    if (!started) return;
     stopping = true;
     sem_post(&wake);
     struct timespec until = timespec_of(clock_ns(CLOCK_REALTIME) + PATIENCE_NS);

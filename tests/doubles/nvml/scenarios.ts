@@ -401,6 +401,7 @@ export const SCENARIOS: Record<string, Scenario> = {
         ["answer nvmlInit_v2 - 9", "the NVIDIA driver is not loaded"],
         ["answer nvmlInit_v2 - 18", "the NVIDIA driver and its libraries have different versions"],
         ["answer nvmlInit_v2 - 999", "NVML error 999"],
+        ["answer nvmlDeviceGetHandleByIndex_v2 - 4", "no permission"],
         ["devices 0", "no NVIDIA device was found"],
       ] as const
     ) {
