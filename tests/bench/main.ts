@@ -7,6 +7,7 @@
 import { benchConsole } from "./console.ts";
 import { benchCore } from "./core.ts";
 import { benchCuda } from "./cuda.ts";
+import { benchCudaProcess } from "./cuda_process.ts";
 import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
@@ -37,6 +38,7 @@ try {
     benchConsole,
     benchCuda,
     benchLaunches,
+    benchCudaProcess,
     benchExposition,
     benchKeep,
     benchRun,

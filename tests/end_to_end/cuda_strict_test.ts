@@ -108,7 +108,7 @@ for (const [toolkit, delivery] of WAYS) {
 }
 
 test("strict CUPTI: buffers that come after their flush are read", async () => {
-  await exact({ toolkit: "13.5", words: ["settle=500"], env: { STRICT_DELIVERY: "late" } });
+  await exact({ toolkit: "13.5", words: ["settle=1500"], env: { STRICT_DELIVERY: "late" } });
 });
 
 test("strict CUPTI: symbols that are no text lose nothing", async () => {

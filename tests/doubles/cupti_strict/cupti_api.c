@@ -25,9 +25,12 @@ static bool skewed;
 static _Atomic bool gone;
 static size_t sizes[ATTRIBUTES];
 
+static uint64_t cupti_records_read(void);
+
 static struct strict_hooks hooks = {
     cupti_now, cupti_kinds, cupti_calls, cupti_resources,
     cupti_record, cupti_tell_call, cupti_tell_resource, cupti_dropped,
+    cupti_records_read,
 };
 
 uint64_t cupti_now(void)
@@ -242,6 +245,13 @@ STRICT_API CUptiResult cuptiActivityGetNumDroppedRecords(void *context, uint32_t
     return CUPTI_SUCCESS;
 }
 
+static _Atomic uint64_t records_read;
+
+static uint64_t cupti_records_read(void)
+{
+    return records_read;
+}
+
 /* The record that the thread was given last: the only one it may go on from. */
 static _Thread_local struct {
     const uint8_t *buffer, *record;
@@ -263,6 +273,8 @@ STRICT_API CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid,
     if (!cupti_record_size(*(uint32_t *)next))
         return CUPTI_ERROR_INVALID_KIND;
     *record = next;
+    /* One thread reads at a time: no need of a locked addition. */
+    atomic_store_explicit(&records_read, records_read + 1, memory_order_relaxed);
     if (strict_checks) {
         read_last.buffer = buffer;
         read_last.record = next;

@@ -59,6 +59,13 @@ STRICT_API uint64_t strictGetDropped(void)
     return hooks ? hooks->dropped() : 0;
 }
 
+/* Records that the profiler read, since the start. */
+STRICT_API uint64_t strictGetRead(void)
+{
+    struct strict_hooks *hooks = atomic_load(&strict_hooks);
+    return hooks ? hooks->read() : 0;
+}
+
 /* Identifiers in blocks: no line of memory that all launching threads write. */
 uint32_t next_correlation(void)
 {

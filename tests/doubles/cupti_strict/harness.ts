@@ -52,7 +52,10 @@ export interface StormResult {
   /** CPU time of a launch on its thread, median of bursts. */
   launch_ns: number;
   records: number;
+  /** Records that had no buffer. */
   dropped: number;
+  /** Records that the profiler read. */
+  read: number;
   wall_ns: number;
   before_kib: number;
   peak_kib: number;

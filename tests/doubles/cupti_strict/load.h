@@ -48,6 +48,7 @@ int strictFuncSetDuration(void *function, uint64_t duration_ns);
 int strictFuncGetRecorded(void *function, uint64_t *launches, uint64_t *sum_ns);
 int strictGraphGetRecorded(void *exec, uint64_t *launches, uint64_t *sum_ns);
 uint64_t strictGetDropped(void);
+uint64_t strictGetRead(void);
 
 /* Arguments of the form name=value. */
 uint64_t option(const char *name, uint64_t otherwise);

@@ -41,7 +41,7 @@ static void write_name(char *name, uint64_t index, uint64_t longest)
 
 static void load_modules(void)
 {
-    uint64_t symbols = option("symbols", 50), addresses = option("addresses", 2);
+    uint64_t symbols = option("symbols", 50), addresses = option("addresses", 1);
     uint64_t longest = option("length", 60);
     char name[4096];
     functions_of_device = symbols * addresses;
@@ -162,9 +162,9 @@ void run_storm(void)
     if (has_option("expected", "1"))
         print_expected();
     print_threads();
-    printf("\"launch_ns\":%.2f,\"records\":%lu,\"dropped\":%lu,\"wall_ns\":%lu,"
+    printf("\"launch_ns\":%.2f,\"records\":%lu,\"dropped\":%lu,\"read\":%lu,\"wall_ns\":%lu,"
            "\"before_kib\":%lu,\"peak_kib\":%lu,\"settled_kib\":%lu}\n",
-           launch_ns, records / threads * threads, strictGetDropped(), wall_ns, before_kib, peak_kib,
-           resident_kib());
+           launch_ns, records / threads * threads, strictGetDropped(), strictGetRead(), wall_ns,
+           before_kib, peak_kib, resident_kib());
     fflush(stdout);
 }

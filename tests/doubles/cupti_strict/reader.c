@@ -180,10 +180,6 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
     void *subscriber;
     const char *checks = getenv("STRICT_CHECKS");
     zeroes = !checks || strcmp(checks, "0");
-    for (; pooled < 16; pooled++) {
-        pool[pooled] = aligned_alloc(64, BUFFER);
-        memset(pool[pooled], 0, BUFFER);
-    }
     if (cuptiSubscribe(&subscriber, called, NULL))
         return 1;
     cuptiActivitySetAttribute(5, &size, &zeroed);

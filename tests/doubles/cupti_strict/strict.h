@@ -172,7 +172,8 @@ struct strict_hooks {
     bool (*record)(const struct strict_operation *);
     void (*call)(struct strict_call *, int site);
     void (*resource)(uint32_t cbid, struct strict_context *, void *handle, void *descriptor);
-    uint64_t (*dropped)(void);
+    /* Records that had no room, and records that the profiler was given. */
+    uint64_t (*dropped)(void), (*read)(void);
 };
 
 /* Descriptor of resource callbacks of graphs: `CUpti_GraphData`. */
