@@ -6,7 +6,7 @@ import type { StormResult } from "../doubles/cupti_strict/harness.ts";
 
 const LIBRARY = new URL("../../ffi/build/libservice.so", import.meta.url).pathname;
 const TOOLKIT = "13.5";
-/** Runs of each profiler for one figure, in turn. */
+/** Runs of each profiler for one cost. */
 const REPEATS = 3;
 /** Checks cost time, and so does a clock that is read for each launch. */
 const QUICK = { STRICT_CHECKS: "0", STRICT_CLOCK_EVERY: "64", STRICT_DEVICES: "8" };
@@ -21,20 +21,20 @@ export interface Profilers {
   peer: string | null;
 }
 
-/** A figure of each profiler; `peer` is null where it is not installed. */
+/** A cost of each profiler; `peer` is null where it is not installed. */
 export interface Figures {
   nothing: number;
   own: number;
   peer: number | null;
 }
 
-/** A load, and what of its result is the figure. */
+/** A load, and the cost in its result. */
 export interface Comparison {
   /** Folder for segments. */
   directory: string;
   /** Arguments of the load. */
   words: string[];
-  figure: (result: StormResult) => number;
+  cost: (result: StormResult) => number;
   env?: Record<string, string>;
 }
 
@@ -43,16 +43,16 @@ export async function findProfilers(): Promise<Profilers> {
   return { nothing: await reader(TOOLKIT), own: LIBRARY, peer: await findPeer() };
 }
 
-/** A figure of each profiler, the median of runs in turn. */
+/** A cost of each profiler, the least of runs in turn: other programs only add to it. */
 export async function compare(profilers: Profilers, comparison: Comparison): Promise<Figures> {
   const { nothing, own, peer } = profilers;
   const found: [number[], number[], number[]] = [[], [], []];
   for (let i = 0; i < REPEATS; i++) {
     for (const [which, profiler] of [nothing, own, peer].entries()) {
-      if (profiler) found[which]!.push(comparison.figure(await run(profiler, comparison)));
+      if (profiler) found[which]!.push(comparison.cost(await run(profiler, comparison)));
     }
   }
-  const [ofNothing, ofOwn, ofPeer] = found.map(median);
+  const [ofNothing, ofOwn, ofPeer] = found.map((costs) => Math.min(...costs));
   return { nothing: ofNothing!, own: ofOwn!, peer: peer ? ofPeer! : null };
 }
 
@@ -98,8 +98,4 @@ async function remove(path: string): Promise<void> {
   await Deno.remove(path, { recursive: true }).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? NaN;
 }
