@@ -7,7 +7,9 @@ import type { Recorder } from "../recorder.ts";
 import type { Segments } from "../segments/segments.ts";
 import type { SegmentSeries } from "../segments/tables.ts";
 import { deviceAttributes } from "./attributes.ts";
+import { mpsMode } from "./mps.ts";
 import { type Poller, UUID } from "./poller.ts";
+import type { DeviceEnvironment } from "./visible.ts";
 import { XidEvents } from "./xids.ts";
 
 /** The newest poll of a device. */
@@ -27,10 +29,12 @@ export class DeviceRecording {
   readonly #firstSeen = new Map<string, number>();
   readonly #xids = new XidEvents();
   readonly #start_ns: number;
+  readonly #env: DeviceEnvironment;
 
-  /** A recording of a run that began at `start_ns`: polls before it are not its own. */
-  constructor(start_ns: bigint) {
+  /** A recording of a run with `env` that began at `start_ns`: polls before it are not its own. */
+  constructor(start_ns: bigint, env: DeviceEnvironment) {
     this.#start_ns = Number(start_ns);
+    this.#env = env;
   }
 
   /** Records the devices `uuids` of all `segments`; returns those that were polled just now. */
@@ -82,7 +86,8 @@ export class DeviceRecording {
     if (!attributes) return;
     const first_seen_ts = this.#firstSeen.get(uuid) ?? tsFromNs(recorder.now_ns);
     this.#firstSeen.set(uuid, first_seen_ts);
-    recorder.resource("device", { [UUID]: uuid }, attributes, first_seen_ts);
+    const mps = { "device.mps_mode": mpsMode(this.#env) };
+    recorder.resource("device", { [UUID]: uuid }, { ...attributes, ...mps }, first_seen_ts);
     const unsupported = poller.holding(uuid, "unsupported").length;
     recorder.gauge("profiler_unsupported_metrics", tagsOf(poller, uuid), unsupported);
   }

@@ -49,7 +49,7 @@ class DeviceSource implements Source, Disposable {
 
   constructor({ directories, own, start_ns, env }: DeviceSourceOptions) {
     this.#env = env;
-    this.#recording = new DeviceRecording(start_ns);
+    this.#recording = new DeviceRecording(start_ns, env);
     this.#segments = new Segments({
       directories,
       enter: (segment) => {

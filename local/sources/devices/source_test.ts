@@ -81,9 +81,10 @@ async function scene() {
   const path = `${directory.path}/a/devices`;
   const poller = stack.use(await startPoller(path));
   await poller.list(DEVICE);
-  const run = stack.use(watch(path, poller.pid));
+  const mps = `${directory.path}/mps`;
+  const run = stack.use(watch(path, poller.pid, { CUDA_MPS_PIPE_DIRECTORY: mps }));
   const moved = stack.move();
-  return { path, poller, run, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+  return { path, mps, poller, run, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
 function find<Type extends Series["type"]>(window: Window, name: string, type: Type) {
@@ -162,10 +163,26 @@ test("a device is a resource with its attributes, its peaks, and the metrics tha
   assert.deepEqual(resource?.attributes, {
     ...attributes,
     "device.bus_id": "00000000:0D:00.0",
+    "device.mps_mode": "disabled",
     "device.peak_memory_gigabytes_per_second": "3352.3",
     "profiler.unsupported_metrics": "gpu_fan_speed_percent: refused",
   });
   assert.equal(gauge(window, "profiler_unsupported_metrics"), 1);
+});
+
+test("a resource says whether processes share the device through MPS", async () => {
+  await using all = await scene();
+  const { mps, poller, run } = all;
+  await poller.set("gauge", "device", { ...DEVICE, "device.index": "0" }, [1]);
+  const mode = async () => {
+    await poller.publish(run.now_ns);
+    const [resource] = (await run.tick()).resources.values();
+    return resource?.attributes["device.mps_mode"];
+  };
+  assert.equal(await mode(), "disabled");
+  await Deno.mkdir(mps);
+  await Deno.writeTextFile(`${mps}/control`, "");
+  assert.equal(await mode(), "enabled");
 });
 
 test("a counter counts from the start of the run, also where its poller began before", async () => {
