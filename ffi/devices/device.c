@@ -79,12 +79,15 @@ void device_answers(struct device *device, enum metric metric, nvmlReturn_t answ
     else device_refuses(device, metric, answer);
 }
 
-/* One that falls has wrapped, if it was in the upper half of its bits; else it begins anew. */
+uint64_t device_increase(uint64_t last, uint64_t value, unsigned bits) {
+    if (value >= last) return value - last;
+    return bits < 64 && last >> (bits - 1) == 1 ? value + (1ull << bits) - last : 0;
+}
+
+/* One that fell while its driver was away began anew, at zero. */
 static uint64_t increase(const struct reading *reading, uint64_t value, unsigned bits) {
     if (!reading->known) return 0;
-    if (value >= reading->last) return value - reading->last;
-    if (bits < 64 && reading->last >> (bits - 1) == 1) return value + (1ull << bits) - reading->last;
-    return 0;
+    return reading->away && value < reading->last ? value : device_increase(reading->last, value, bits);
 }
 
 void device_counter(struct device *device, enum metric metric, uint64_t value, unsigned bits) {
@@ -93,6 +96,7 @@ void device_counter(struct device *device, enum metric metric, uint64_t value, u
     segment_add_to(&reading->total, increase(reading, value, bits));
     reading->last = value;
     reading->known = true;
+    reading->away = false;
     segment_set(reading_cell(device, metric), reading->total, metrics[metric].divisor);
 }
 
@@ -107,11 +111,12 @@ void device_forgets(struct device *device) {
     for (int metric = 0; metric < METRICS_COUNT; metric++) {
         struct reading *reading = &device->readings[metric];
         stop_refusal(reading);
-        reading->known = false;
+        reading->away = true;
         if (reading->cell && metrics[metric].type == GAUGE) segment_set(reading->cell - 1, 0, 0);
     }
     for (int reason = 0; reason < THROTTLE_REASONS; reason++) device->throttling[reason].counted = false;
     device->sampled_ns = device->before_ns = 0;
     device->gpm_refused = device->gpm_has_pcie = device->prepared = false;
     device->nvlink_traffic = NVLINK_SUMS;
+    memset(device->nvlinks, 0, sizeof device->nvlinks);
 }

@@ -29,8 +29,18 @@ struct reading {
     uint32_t refused;     /* + 1: cell of its series `unsupported`; 0: never refused */
     nvmlReturn_t answer;  /* the last one other than success */
     bool known;           /* whether `last` is a value */
+    bool away;            /* whether the device or its driver was away since `last` */
     uint64_t last;        /* of a counter, as NVML gave it */
     uint64_t total;       /* of a counter, since the first value */
+};
+
+/* More links than any device has, and counters of each. */
+#define NVLINKS_MOST 72
+#define NVLINK_COUNTERS 7
+
+struct link_reading {
+    bool known;
+    uint64_t last;
 };
 
 struct throttling {
@@ -66,6 +76,7 @@ struct device {
     uint64_t sampled_ns;           /* when the newer one was taken; 0: never */
     bool gpm_refused, gpm_has_pcie;
     uint32_t nvlink_count;
+    struct link_reading nvlinks[NVLINK_COUNTERS][NVLINKS_MOST];
     enum { NVLINK_SUMS, NVLINK_EACH, NVLINK_BYTES, NVLINK_UNCOUNTED } nvlink_traffic; /* how to ask for it */
 };
 
@@ -90,6 +101,9 @@ void device_gauge(struct device *device, enum metric metric, uint64_t value);
 
 /* A counter's value as NVML gives it, of `bits` bits. */
 void device_counter(struct device *device, enum metric metric, uint64_t value, unsigned bits);
+
+/* What a counter of `bits` bits has gained. One that falls has wrapped, if it was in the upper half. */
+uint64_t device_increase(uint64_t last, uint64_t value, unsigned bits);
 
 /* Adds to a counter that NVML does not keep. */
 void device_count(struct device *device, enum metric metric, uint64_t more);

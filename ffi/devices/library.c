@@ -67,12 +67,14 @@ bool library_open(const char *path, char *reason, size_t size) {
     return true;
 }
 
-nvmlReturn_t library_initialise(bool again) {
-    if (again) NVML(NULL, NULL, nvmlShutdown);
+nvmlReturn_t library_initialise(void) {
+    static bool initialised;
+    if (initialised) NVML(NULL, NULL, nvmlShutdown);
     nvmlReturn_t answer = NVML(NULL, NULL, nvmlInit_v2);
-    on_exit(leave, NULL);
+    initialised = answer == NVML_SUCCESS;
+    if (initialised) on_exit(leave, NULL);
     library_cuda_version = 0;
-    if (answer == NVML_SUCCESS) NVML(NULL, NULL, nvmlSystemGetCudaDriverVersion_v2, &library_cuda_version);
+    if (initialised) NVML(NULL, NULL, nvmlSystemGetCudaDriverVersion_v2, &library_cuda_version);
     return answer;
 }
 

@@ -35,8 +35,8 @@ nvmlReturn_t library_call_ends(nvmlReturn_t answer);
 /* Opens the library; returns false with a reason in plain words. */
 bool library_open(const char *path, char *reason, size_t size);
 
-/* Initialises NVML, again too if it is `again`. */
-nvmlReturn_t library_initialise(bool again);
+/* Initialises NVML, or does so again. */
+nvmlReturn_t library_initialise(void);
 
 /* The driver's CUDA version: 12080 is 12.8; 0: unknown. */
 extern int library_cuda_version;

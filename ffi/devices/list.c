@@ -60,10 +60,11 @@ static struct device *find(const char *uuid) {
     return device;
 }
 
-/* The device with this handle; NULL: there is no room, or it does not say which it is. */
-static struct device *found(nvmlDevice_t handle) {
+/* The device with this handle; NULL: there is no room, or it does not say which it is, and `answer` says why. */
+static struct device *found(nvmlDevice_t handle, nvmlReturn_t *answer) {
     char uuid[NVML_UUID_SIZE] = "";
-    if (NVML(NULL, NULL, nvmlDeviceGetUUID, handle, uuid, sizeof uuid) != NVML_SUCCESS || !uuid[0]) return NULL;
+    *answer = NVML(NULL, NULL, nvmlDeviceGetUUID, handle, uuid, sizeof uuid);
+    if (*answer != NVML_SUCCESS || !uuid[0]) return NULL;
     uuid[sizeof uuid - 1] = '\0';
     struct device *device = find(uuid);
     if (!device) return NULL;
@@ -81,21 +82,23 @@ static void read_bus_id(struct device *device) {
 
 nvmlReturn_t list_devices(void) {
     unsigned int count = 0;
-    nvmlReturn_t answer = NVML(NULL, NULL, nvmlDeviceGetCount_v2, &count), why = NVML_ERROR_GPU_NOT_FOUND;
+    nvmlReturn_t answer = NVML(NULL, NULL, nvmlDeviceGetCount_v2, &count);
+    if (answer == NVML_SUCCESS && count == 0) answer = NVML_ERROR_GPU_NOT_FOUND;
     if (answer != NVML_SUCCESS) return answer;
-    devices_whole = count ? count : 1;
+    devices_whole = count;
+    bool seen = false;
     for (uint32_t i = 0; i < devices_count; i++) devices[i].listed = false;
     for (unsigned int i = 0; i < count; i++) {
         nvmlDevice_t handle;
         answer = NVML(NULL, NULL, nvmlDeviceGetHandleByIndex_v2, i, &handle);
-        if (answer != NVML_SUCCESS) why = answer;
-        struct device *device = answer == NVML_SUCCESS ? found(handle) : NULL;
+        struct device *device = answer == NVML_SUCCESS ? found(handle, &answer) : NULL;
         if (!device) continue;
         device->index = i;
         read_bus_id(device);
         list_mig_devices(device);
+        seen = true;
     }
-    return devices_count ? NVML_SUCCESS : why;
+    return seen ? NVML_SUCCESS : answer;
 }
 
 void list_mig_devices(struct device *parent) {
@@ -107,8 +110,8 @@ void list_mig_devices(struct device *parent) {
     if (!mode || ASK(parent, nvmlDeviceGetMaxMigDeviceCount, parent->handle, &count) != NVML_SUCCESS) return;
     for (unsigned int i = 0; i < count; i++) {
         nvmlDevice_t handle;
-        if (ASK(parent, nvmlDeviceGetMigDeviceHandleByIndex, parent->handle, i, &handle) != NVML_SUCCESS) continue;
-        struct device *device = found(handle);
+        nvmlReturn_t answer = ASK(parent, nvmlDeviceGetMigDeviceHandleByIndex, parent->handle, i, &handle);
+        struct device *device = answer == NVML_SUCCESS ? found(handle, &answer) : NULL;
         if (!device) continue;
         device->parent = parent;
         device->index = parent->index;

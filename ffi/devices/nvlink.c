@@ -2,8 +2,6 @@
 #include "fields.h"
 #include "groups.h"
 
-/* More than any device has. */
-#define LINKS 72
 #define KIBIBYTE 1024
 
 static const struct {
@@ -23,29 +21,31 @@ static const struct {
 
 #define COUNT_OF(table) (int)(sizeof(table) / sizeof(table)[0])
 
-/* The sum of a field over the links; an answer other than success is that of the first link that has one. */
-static nvmlReturn_t sum_links(struct device *device, unsigned int id, uint64_t *sum) {
-    nvmlFieldValue_t fields[LINKS] = {0};
+_Static_assert(NVLINK_CRC_ERRORS - NVLINK_DATA_TX + 1 == NVLINK_COUNTERS, "its rows are those of the metrics");
+
+/* Adds what each link has counted: one that is down counts nothing, one that comes back goes on. The metric is
+ * refused if no link answers. */
+static void count_links(struct device *device, enum metric metric, unsigned int id, uint64_t unit) {
+    nvmlFieldValue_t fields[NVLINKS_MOST] = {0};
     int count = (int)device->nvlink_count;
     for (int link = 0; link < count; link++) {
         fields[link].fieldId = id;
         fields[link].scopeId = (unsigned int)link;
     }
     fields_ask(device, fields, count);
-    *sum = 0;
+    uint64_t more = 0;
+    bool answered = false;
     for (int link = 0; link < count; link++) {
+        struct link_reading *reading = &device->nvlinks[metric - NVLINK_DATA_TX][link];
+        if (fields[link].nvmlReturn != NVML_SUCCESS) continue;
         unsigned bits;
-        if (fields[link].nvmlReturn != NVML_SUCCESS) return fields[link].nvmlReturn;
-        segment_add_to(sum, field_value(&fields[link], &bits));
+        uint64_t value = field_value(&fields[link], &bits);
+        if (reading->known) more += device_increase(reading->last, value, bits);
+        *reading = (struct link_reading){true, value};
+        answered = true;
     }
-    return NVML_SUCCESS;
-}
-
-static void count_links(struct device *device, enum metric metric, unsigned int id, uint64_t unit) {
-    uint64_t sum;
-    nvmlReturn_t answer = sum_links(device, id, &sum);
-    if (answer == NVML_SUCCESS) device_counter(device, metric, sum * unit, 64);
-    else device_refuses(device, metric, answer);
+    if (answered) device_count(device, metric, more * unit);
+    else device_refuses(device, metric, fields[0].nvmlReturn);
 }
 
 /* ---- Traffic ---- */
@@ -95,7 +95,7 @@ static void poll_count(struct device *device) {
     device->nvlink_count = 0;
     if (field.nvmlReturn != NVML_SUCCESS) return;
     uint64_t count = field_value(&field, &bits);
-    device->nvlink_count = (uint32_t)(count < LINKS ? count : LINKS);
+    device->nvlink_count = (uint32_t)(count < NVLINKS_MOST ? count : NVLINKS_MOST);
 }
 
 static void poll_states(struct device *device) {

@@ -86,8 +86,8 @@ static void poll_device(struct device *device) {
 static void look_for_mig_devices(void) {
     for (uint32_t i = 0, count = devices_count; i < count; i++) {
         struct device *device = &devices[i];
-        bool due = device->polls % NOW_AND_THEN == 1;
-        if (due && device->held && device->listed && device->can_be_split) list_mig_devices(device);
+        bool due = (device->held ? device->polls : devices_beat) % NOW_AND_THEN == 1;
+        if (due && device->listed && device->can_be_split) list_mig_devices(device);
     }
 }
 
@@ -120,7 +120,7 @@ static bool renew_driver(void) {
         events_close(&devices[i]);
         gpm_close(&devices[i]);
     }
-    nvmlReturn_t answer = library_initialise(true);
+    nvmlReturn_t answer = library_initialise();
     if (answer == NVML_SUCCESS) answer = list_devices();
     char buffer[32];
     segment_state(answer == NVML_SUCCESS ? SEGMENT_CAPTURING : SEGMENT_INTERRUPTED,
@@ -148,7 +148,9 @@ static bool wait_for_beat(void) {
 
 static bool refuse(nvmlReturn_t answer) {
     char buffer[32];
-    segment_state(SEGMENT_REFUSED, library_words(answer, buffer));
+    bool closed = answer == NVML_ERROR_NO_PERMISSION;
+    segment_state(SEGMENT_REFUSED, closed ? "no permission: this user or container may not open /dev/nvidia*"
+                                          : library_words(answer, buffer));
     return false;
 }
 
@@ -158,7 +160,7 @@ static bool begin(void) {
         segment_state(SEGMENT_REFUSED, reason);
         return false;
     }
-    nvmlReturn_t answer = library_initialise(false);
+    nvmlReturn_t answer = library_initialise();
     if (answer == NVML_SUCCESS) answer = list_devices();
     if (answer != NVML_SUCCESS) return refuse(answer);
     list_publish();

@@ -80,7 +80,8 @@ static bool is_ready(struct call *call) {
     if (machine.initialized == 0) {
         misuse("%s before nvmlInit or after nvmlShutdown", call->function);
         call->result = NVML_ERROR_UNINITIALIZED;
-    } else if (machine.driver_down) {
+    } else if (machine.driver_down && !strstr(call->function, "Free")) {
+        // What is freed is the library's own.
         call->result = machine.driver_down;
     }
     return call->result == NVML_SUCCESS;

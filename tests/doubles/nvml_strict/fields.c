@@ -137,6 +137,9 @@ static unsigned read_links(struct subject *subject, const struct field *field, u
     bool is_total = field->scope == WHOLE || link == UINT32_MAX;
     if (is_total && field->scope == LINK && field->id > 141) return NVML_ERROR_INVALID_ARGUMENT;
     if (!is_total && link >= links) return NVML_ERROR_INVALID_ARGUMENT;
+    // A link that is down counts nothing.
+    bool is_counter = strncmp(field->key, "nvlink_", 7) == 0;
+    if (!is_total && is_counter && of_link(subject, "link_active", link) == 0) return NVML_ERROR_NOT_SUPPORTED;
     *value = 0;
     for (unsigned at = 0; at < links; at++) {
         if (is_total || at == link) *value += of_link(subject, field->key, at);

@@ -60,14 +60,80 @@ for (const driver of DRIVERS) {
   });
 }
 
+/** Environment of a poller whose seconds are `factor` times as short. */
+async function faster(factor: number): Promise<Record<string, string>> {
+  return { LD_PRELOAD: await fastTime(), FAST_TIME: String(factor) };
+}
+
+const H100_ALONE = "device h100 0000:1b:00.0";
+
+test("a driver that is loaded again, even later, lets counters go on", async () => {
+  await using referee = await openReferee(`${H100_ALONE}
+    set 0 energy 9000000
+    set 0 pcie_replay 4000000000`);
+  const poller = await referee.poll(await faster(20));
+  await poller.until((published) => valuesOf(published, "gpu_energy_joules")[H100] === 0);
+  await referee.say("set 0 energy 9005000\nset 0 pcie_replay 4000000007");
+  await poller.until((published) => valuesOf(published, "gpu_energy_joules")[H100] === 5);
+  await referee.say("down 9");
+  const away = await poller.until(({ state }) => state === "interrupted");
+  assert.match(away.reason, /driver is not loaded/);
+  assert.deepEqual(valuesOf(away, "gpu_power_usage_watts"), {});
+  // It is looked for more than once.
+  while (callsOf(await referee.ledger(), "nvmlInit_v2").length < 3) await poller.until(() => true);
+  await referee.say("up\nset 0 energy 7000\nset 0 pcie_replay 2");
+  const back = await poller.until(({ readings, state }) =>
+    state === "capturing" && readings.some(({ name }) => name === "gpu_power_usage_watts")
+  );
+  // All since the driver was loaded.
+  assert.equal(valuesOf(back, "gpu_energy_joules")[H100], 12);
+  assert.equal(valuesOf(back, "gpu_pcie_replay_counter")[H100], 9);
+  assert((await poller.stop()).status.success);
+  assertFair(await referee.ledger());
+});
+
+test("a link that is down hides nothing of the others", async () => {
+  await using referee = await openReferee(`${H100_ALONE}
+    set 0 link_active.3 0
+    set 0 nvlink_replay.0 4294967290
+    set 0 nvlink_crc_flit.17 5`);
+  const poller = await referee.poll(await faster(20));
+  await poller.until((published) => valuesOf(published, "gpu_nvlink_errors_replay")[H100] === 0);
+  await referee.say("set 0 nvlink_replay.0 3\nset 0 nvlink_crc_flit.17 11");
+  const published = await poller.until((published) =>
+    valuesOf(published, "gpu_nvlink_errors_crc")[H100] === 6
+  );
+  // One of 32 bits that has wrapped.
+  assert.equal(valuesOf(published, "gpu_nvlink_errors_replay")[H100], 9);
+  assert.equal(valuesOf(published, "gpu_nvlink_active_links")[H100], 17);
+});
+
+const REFUSED: [says: string, script: string, reason: RegExp][] = [
+  ["no node is permitted", `${H100_ALONE}\ndeny 0`, /no permission: .* \/dev\/nvidia/],
+  ["NVML is not permitted", `${H100_ALONE}\nfail * nvmlInit_v2 4`, /no permission: /],
+  ["no device says which it is", `${H100_ALONE}\nfail 0 nvmlDeviceGetUUID 999`, /error 999/],
+  ["all are lost", `${H100_ALONE}\nlost 0`, /fallen off the bus/],
+  ["there is none", "", /no NVIDIA device/],
+  ["versions differ", `${H100_ALONE}\ndown 18`, /different versions/],
+];
+for (const [says, script, reason] of REFUSED) {
+  test(`the reason is plain where ${says}`, async () => {
+    await using referee = await openReferee(script);
+    const poller = await referee.poll();
+    const published = await poller.until(({ state }) => state !== "starting");
+    assert.equal(published.state, "refused");
+    assert.match(published.reason, reason);
+    assert((await poller.stop()).status.success);
+  });
+}
+
 test("10,000 polls take no more memory than 1,000", async () => {
   await using referee = await openReferee(`
     device h100 0000:1b:00.0
     device l4 0000:2b:00.0
     set 0 energy 0 1000000
   `);
-  const env = { LD_PRELOAD: await fastTime(), FAST_TIME: "1000", NVML_STRICT_LEDGER: "" };
-  const poller = await referee.poll(env);
+  const poller = await referee.poll({ ...await faster(1_000), NVML_STRICT_LEDGER: "" });
   const seconds = (published: Published) => valuesOf(published, "gpu_energy_joules")[H100]! / 1_000;
   const resident = async (polls: number) => {
     await poller.until((published) => seconds(published) >= polls);
