@@ -7,7 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-struct machine machine = { .gpm_refresh_ms = 100, .cuda_version = 13000 };
+/* The CUDA that each generation came with. */
+enum { CUDA = DRIVER >= 615   ? 13050 : DRIVER >= 580 ? 13000 : DRIVER >= 575 ? 12090
+              : DRIVER >= 550 ? 12040 : DRIVER >= 535 ? 12020 : 11040 };
+
+struct machine machine = { .gpm_refresh_ms = 100, .cuda_version = CUDA };
 
 static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
 /* What the driver locks while it answers: a slow call delays those of other threads. */
