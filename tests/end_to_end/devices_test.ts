@@ -171,6 +171,25 @@ test("a call that hangs is named, delays nothing, and does not keep the run from
   assert(took_ms < 3_000, `the end took ${took_ms} ms`);
 });
 
+test("a device that is lost has no values until it is back, and the others go on", async () => {
+  await using host = await startHost("devices 2");
+  const run = host.run("only");
+  const told = (text: RegExp) =>
+    until(async () => {
+      const payload = await readLocal(run);
+      return payload.errors.some(({ message }) => text.test(message)) && payload;
+    });
+  await until(async () => joules(await readLocal(run), 1) !== undefined);
+  await host.script("devices 2\nset * energy 1007000\nanswer * 0 15");
+  const lost = await told(/no values any more of GPU-00000000\S+ \(.*bus\)$/);
+  const updated_ns = (device: number) =>
+    find(lost, "gpu_temperature_celsius", { type: "gauge", device })!.updated_ns;
+  assert(updated_ns(1) - updated_ns(0) >= 2_000_000_000n);
+  assert.equal(joules(lost, 1), 7);
+  await host.script("devices 2\nset * energy 1007000");
+  await told(/values again of GPU-00000000/);
+});
+
 test("a fault that the driver reports is in the errors, with its meaning", async () => {
   await using host = await startHost("devices 1");
   const run = host.run("only");
