@@ -1,6 +1,7 @@
 /** Tests of the pages in docs/ and the README: the files and tests that they name exist. */
 
 import assert from "node:assert/strict";
+import { readFiles } from "../layout.ts";
 import { metricsPage } from "../../docs/metrics.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -34,24 +35,32 @@ for (const page of pages) {
   });
 }
 
-Deno.test("docs/cuda-capture.md names only tests that exist", async () => {
-  const [, table = ""] = (await read("docs/cuda-capture.md")).split("## Pitfalls and their tests");
-  const cells = table.split("\n").filter((line) => line.startsWith("| ")).slice(1);
-  const named = cells.flatMap((line) =>
-    Array.from(line.split(" | ")[1]!.matchAll(/`([^`]+)`/g), ([, name]) => name!)
-  ).filter((name) => !/^[\w/]+\.\w+$/.test(name));
-  const known = await testNames();
-  assert(named.length > 20);
-  assert.deepEqual(named.filter((name) => !known.has(name)), []);
-});
+/** Pages with a table of pitfalls, and the files with the tests that it names. */
+const PITFALLS: Record<string, RegExp> = {
+  "docs/cuda-capture.md": /^tests\/end_to_end\/cuda.*_test\.ts$/,
+  "docs/devices.md":
+    /^(tests\/end_to_end\/devices|tests\/doubles\/nvml\/.*|local\/sources\/devices\/.*)(_test|scenarios)\.ts$/,
+};
 
-/** Names of the tests of CUDA capture, with `…` for each part that varies. */
-async function testNames(): Promise<Set<string>> {
+for (const [page, files] of Object.entries(PITFALLS)) {
+  Deno.test(`${page} names only tests that exist`, async () => {
+    const [, table = ""] = (await read(page)).split("## Pitfalls and their tests");
+    const cells = table.split("\n").filter((line) => line.startsWith("| ")).slice(1);
+    const named = cells.flatMap((line) =>
+      Array.from(line.split(" | ")[1]!.matchAll(/`([^`]+)`/g), ([, name]) => name!)
+    ).filter((name) => !/^[\w/]+\.\w+$/.test(name));
+    const known = await testNames(files);
+    assert(named.length > 15);
+    assert.deepEqual(named.filter((name) => !known.has(name)), []);
+  });
+}
+
+/** Names of the tests in `files`, with `…` for each part that varies. */
+async function testNames(files: RegExp): Promise<Set<string>> {
   const names = new Set<string>();
-  for await (const { name } of Deno.readDir(new URL("tests/end_to_end", ROOT))) {
-    if (!/^cuda.*_test\.ts$/.test(name)) continue;
-    const text = await read(`tests/end_to_end/${name}`);
-    for (const [, , test] of text.matchAll(/(?:\btest\(\s*|\bname: )(["`])(.+?)\1/g)) {
+  for (const { path, text } of [...await readFiles("tests"), ...await readFiles("local")]) {
+    if (!files.test(path)) continue;
+    for (const [, , test] of text.matchAll(/(?:\btest\(\s*|\bname: |\basync )(["`])(.+?)\1/g)) {
       names.add(test!.replaceAll(/\$\{[^}]*\}/g, "…"));
     }
   }
