@@ -4,6 +4,9 @@ import type { Recorder } from "../recorder.ts";
 import type { SegmentCall } from "../segments/segment.ts";
 import type { Poller } from "./poller.ts";
 
+/** A call that takes longer may hang. */
+const LONG_NS = 1_000_000_000n;
+
 /** A call that takes longer hangs. */
 const HANGING_NS = 5_000_000_000n;
 
@@ -21,8 +24,8 @@ export class PollingFaults {
     for (const uuid of back) this.#lost.delete(uuid);
     if (back.size > 0) warn(recorder, `values again of ${[...back].join(", ")}`);
     const missing = [...this.#measured.difference(measured)];
-    // The call is what there is to tell.
-    if (pollers.some(({ alive, segment }) => alive && segment.call)) {
+    // If it lasts, the call is what there is to tell.
+    if (pollers.some((poller) => takenBy(recorder, callOf(poller)) >= LONG_NS)) {
       this.#measured = new Set([...missing, ...measured]);
       return;
     }
@@ -33,14 +36,14 @@ export class PollingFaults {
   }
 
   #tellCall(recorder: Recorder, poller: Poller): void {
-    const call = poller.alive ? poller.segment.call : null;
+    const call = callOf(poller);
     const told = this.#hanging.get(poller);
     if (told && told.began_ns !== call?.began_ns) {
       this.#hanging.delete(poller);
       if (poller.alive) warn(recorder, `the driver's call ${told.name} has returned`);
     }
     if (!call || this.#hanging.has(poller)) return;
-    const taken_ns = recorder.now_ns - call.began_ns;
+    const taken_ns = takenBy(recorder, call);
     if (taken_ns < HANGING_NS) return;
     this.#hanging.set(poller, call);
     warn(
@@ -49,6 +52,15 @@ export class PollingFaults {
         "devices have no values until it does",
     );
   }
+}
+
+/** The call that a living poller is in. */
+function callOf({ alive, segment }: Poller): SegmentCall | null {
+  return alive ? segment.call : null;
+}
+
+function takenBy(recorder: Recorder, call: SegmentCall | null): bigint {
+  return call ? recorder.now_ns - call.began_ns : 0n;
 }
 
 function reasonOf(pollers: readonly Poller[], uuid: string): string {

@@ -347,6 +347,16 @@ test("a call that hangs is named once, and its end told", async () => {
   ]);
 });
 
+test("a call that only just began does not hide that a device has no values", async () => {
+  await using all = await scene();
+  const { poller, run } = all;
+  await poller.publish(run.now_ns);
+  await run.tick(0);
+  await poller.tell("call nvmlDeviceGetTemperature");
+  await poller.publish(run.now_ns - 4n * SECOND_NS);
+  assert.deepEqual(messages(await run.tick(0)), ["service-run: no values any more of GPU-1"]);
+});
+
 test("without a driver there is one state with its reason, and nothing else", async () => {
   await using directory = await temporaryDirectory();
   const path = `${directory.path}/a/devices`;
