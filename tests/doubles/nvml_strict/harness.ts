@@ -32,6 +32,8 @@ export interface RefereeOptions {
 
 /** Options of a run. */
 export interface StrictRunOptions {
+  /** Name of its last snapshot. */
+  name?: string;
   env?: Record<string, string>;
   /** Script of the workload; by default it waits until {@linkcode Referee.openGate}. */
   shell?: string;
@@ -47,8 +49,8 @@ export interface Referee extends AsyncDisposable {
   run(options?: StrictRunOptions): Run;
   /** Lets the workloads of all runs end. */
   openGate(): Promise<void>;
-  /** The last snapshot of the only run. */
-  last(): Promise<Signals>;
+  /** The last snapshot of a run. */
+  last(name?: string): Promise<Signals>;
   ledger(): Promise<Booked[]>;
 }
 
@@ -78,20 +80,20 @@ export async function openReferee(
       await poller.stdout.match(/^(0) /m);
       return pollerOf(poller, at("shared/devices"));
     },
-    run({ env, shell = `while [ ! -e ${at("gate")} ]; do sleep 0.05; done` } = {}) {
+    run({ name = "last", env, shell = `while [ ! -e ${at("gate")} ]; do sleep 0.05; done` } = {}) {
       return startRun(["sh", "-c", shell], {
         directory: directory.path,
         env: {
           ...double,
-          LD_LIBRARY_PATH: libraries,
-          SERVICE_SNAPSHOT_FILE: at("last.json"),
+          SERVICE_NVML_LIBRARY: `${libraries}/libnvidia-ml.so.1`,
+          SERVICE_SNAPSHOT_FILE: at(`${name}.json`),
           ...env,
         },
       });
     },
     openGate: () => Deno.writeTextFile(at("gate"), ""),
-    async last() {
-      return signals.check(decode(await Deno.readTextFile(at("last.json"))));
+    async last(name = "last") {
+      return signals.check(decode(await Deno.readTextFile(at(`${name}.json`))));
     },
     async ledger() {
       const text = await Deno.readTextFile(at("ledger")).catch(() => "");
