@@ -90,13 +90,9 @@ void symbols_forget(void) {
 uint32_t symbols_text(uint32_t number) { return texts[number]; }
 
 void symbols_expect(const struct symbol *symbol, const char *name) {
-    size_t length;
     __builtin_prefetch(name);
     __builtin_prefetch(name + BEGINNING - 1);
-    if (!symbol->name || texts[symbol->number] == 0) return;
-    const char *known = segment_text(texts[symbol->number], &length);
-    __builtin_prefetch(known);
-    __builtin_prefetch(known + BEGINNING - 1);
+    if (symbol->name && texts[symbol->number] != 0) segment_expect(texts[symbol->number]);
 }
 
 /* Whether the text at the address is this one, as far as the budget allows. */

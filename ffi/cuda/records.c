@@ -9,7 +9,7 @@
 #include "waits.h"
 
 /* Bytes ahead of a record that are fetched while it is read: they come from another core's cache. */
-#define AHEAD 864u
+#define AHEAD 1984u
 /* Bytes before the end of a buffer in which no kernel waits: more than a record has. When the iterator says that
  * all is read no name is needed any more. */
 #define NEAR 512u

@@ -133,6 +133,9 @@ void segment_forget(void);
 /* Adds a text. Returns its offset, or 0 if there is no room. */
 uint32_t segment_name(const char *text, size_t length);
 
+/* Fetches the beginning of what segment_text() returns, before it is read. */
+void segment_expect(uint32_t name);
+
 /* The bytes of a name, which may be cut. They never change. */
 const char *segment_text(uint32_t name, size_t *length);
 

@@ -74,6 +74,12 @@ uint32_t segment_name(const char *text, size_t length) {
     return name_slots[slot] = append_name(text, length);
 }
 
+void segment_expect(uint32_t name) {
+    const char *text = segment_at(NAMES_AT + name);
+    __builtin_prefetch(text);
+    __builtin_prefetch(text + 64);
+}
+
 const char *segment_text(uint32_t name, size_t *length) {
     const char *text = segment_at(NAMES_AT + name);
     uint32_t size;
