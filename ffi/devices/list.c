@@ -44,8 +44,20 @@ void list_hold(struct device *device) {
 /* ---- Devices ---- */
 
 static bool is_full;
+static char silent[128];
 
-const char *list_limit(void) { return is_full ? "only the first 128 devices are measured" : NULL; }
+const char *list_limit(void) {
+    if (is_full) return "only the first 128 devices are measured";
+    return silent[0] ? silent : NULL;
+}
+
+/* A device that answers nothing, not even which it is. */
+static void note_silent(unsigned int index, nvmlReturn_t answer) {
+    char buffer[32];
+    /* Those of others, in a container. */
+    if (answer == NVML_SUCCESS || answer == NVML_ERROR_NO_PERMISSION) return;
+    snprintf(silent, sizeof silent, "device %u is not measured: %s", index, library_words(answer, buffer));
+}
 
 _Static_assert(DEVICES == 128, "the text says it");
 
@@ -87,11 +99,13 @@ nvmlReturn_t list_devices(void) {
     if (answer != NVML_SUCCESS) return answer;
     devices_whole = count;
     bool seen = false;
+    silent[0] = '\0';
     for (uint32_t i = 0; i < devices_count; i++) devices[i].listed = false;
     for (unsigned int i = 0; i < count; i++) {
         nvmlDevice_t handle;
         answer = NVML(NULL, NULL, nvmlDeviceGetHandleByIndex_v2, i, &handle);
         struct device *device = answer == NVML_SUCCESS ? found(handle, &answer) : NULL;
+        if (!device) note_silent(i, answer);
         if (!device) continue;
         device->index = i;
         read_bus_id(device);

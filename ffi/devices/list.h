@@ -11,7 +11,7 @@ void list_close(void);
 /* Finds the devices anew, by their UUIDs; an answer other than success says why there are none. */
 nvmlReturn_t list_devices(void);
 
-/* What to say of devices that there was no room for; NULL: there was room. */
+/* What to say of devices that there was no room for, or that do not answer; NULL: of none. */
 const char *list_limit(void);
 
 /* Finds the MIG devices of a device anew. */

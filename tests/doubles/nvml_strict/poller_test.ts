@@ -127,6 +127,16 @@ for (const [says, script, reason] of REFUSED) {
   });
 }
 
+test("a device that is lost before the run is told, one that is not permitted is not", async () => {
+  await using referee = await openReferee(`${ZOO}
+    lost 3
+    deny 5`);
+  const poller = await referee.poll();
+  const { state, reason } = await poller.until(polled(7));
+  assert.equal(state, "capturing");
+  assert.equal(reason, "device 3 is not measured: the device has fallen off the bus");
+});
+
 test("10,000 polls take no more memory than 1,000", async () => {
   await using referee = await openReferee(`
     device h100 0000:1b:00.0
