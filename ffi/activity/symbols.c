@@ -12,7 +12,7 @@
 /* Slots of the table at first, and at most. At most a quarter of them is used before it grows: nearly every
  * name is in its first slot. */
 #define FIRST_BITS 9u
-#define LAST_BITS 16u
+#define LAST_BITS 17u
 
 /* Bytes of a text that every round compares, and of all texts that a round compares to their ends. */
 #define BEGINNING 64u

@@ -12,7 +12,7 @@
 
 /* Limit of the numbers, more than the frames of a segment: most symbols beyond those share the frame
  * "(other)". */
-#define SYMBOLS 24576u
+#define SYMBOLS 49152u
 
 struct symbol {
     const char *name; /* the driver's address; NULL: a free slot */
