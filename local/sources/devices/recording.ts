@@ -18,13 +18,20 @@ interface Poll {
   polled_ns: number;
 }
 
-/** Gauges of an older poll are not recorded. */
+/** A poll that was recorded, and the time from the one before. */
+interface RecordedPoll extends Poll {
+  step_ns: number;
+}
+
+/** Gauges of a poll that is older, and late by as much, are not recorded. */
 const FRESH_NS = 3e9;
+/** A longer step between two polls is a pause. */
+const LONGEST_STEP_NS = 30e9;
 
 /** Records devices, each value and each increase once. */
 export class DeviceRecording {
   /** The newest poll that was recorded, by uuid. */
-  readonly #polls = new Map<string, Poll>();
+  readonly #polls = new Map<string, RecordedPoll>();
   /** Epoch seconds, by uuid. */
   readonly #firstSeen = new Map<string, number>();
   readonly #xids = new XidEvents();
@@ -55,13 +62,22 @@ export class DeviceRecording {
       if (!poll) continue;
       this.#recordGap(recorder, uuid, poll);
       this.#recordResource(recorder, uuid, poll);
-      if (Number(recorder.now_ns) - poll.polled_ns <= FRESH_NS) {
+      const recorded = this.#step(uuid, poll);
+      if (isFresh(recorded, recorder.now_ns) && poll.poller.holding(uuid, "lost").length === 0) {
         fresh.add(uuid);
         this.#recordGauges(recorder, uuid, poll);
       }
-      this.#polls.set(uuid, poll);
+      this.#polls.set(uuid, recorded);
     }
     return fresh;
+  }
+
+  /** A driver that answers slowly makes the steps longer. */
+  #step(uuid: string, poll: Poll): RecordedPoll {
+    const before = this.#polls.get(uuid);
+    const step_ns = poll.polled_ns - (before?.polled_ns ?? poll.polled_ns);
+    if (step_ns === 0) return { ...poll, step_ns: before?.step_ns ?? 0 };
+    return { ...poll, step_ns: step_ns > 0 && step_ns < LONGEST_STEP_NS ? step_ns : 0 };
   }
 
   #recordIncreases(recorder: Recorder, poller: Poller, uuid: string): void {
@@ -93,7 +109,9 @@ export class DeviceRecording {
   }
 
   #recordGauges(recorder: Recorder, uuid: string, { poller, polled_ns }: Poll): void {
-    const isNew = polled_ns > (this.#polls.get(uuid)?.polled_ns ?? this.#start_ns);
+    const before = this.#polls.get(uuid);
+    // The clock may have been set back.
+    const isNew = before ? polled_ns !== before.polled_ns : polled_ns > this.#start_ns;
     for (const series of poller.metrics(uuid)) {
       const value = series.type === "gauge" ? poller.value(series) : null;
       if (value === null) continue;
@@ -101,6 +119,10 @@ export class DeviceRecording {
       if (isNew) recordDistribution(recorder, series, value);
     }
   }
+}
+
+function isFresh({ polled_ns, step_ns }: RecordedPoll, now_ns: bigint): boolean {
+  return Number(now_ns) - polled_ns <= FRESH_NS + step_ns;
 }
 
 /** The catalogue says which gauges have a distribution. */

@@ -277,11 +277,37 @@ test("gauges of an old poll vanish, which is told once, and so is their return",
   assert.equal(gauge(stale, "profiler_capture_state"), 0);
   assert.deepEqual(messages(stale), ["service-run: no values any more of GPU-1 (lost)"]);
   assert.deepEqual(messages(await run.tick()), []);
+  await poller.set("gauge", "lost", { ...DEVICE, reason: "lost" }, [1, 0]);
   await poller.publish(run.now_ns);
   const back = await run.tick();
   assert.equal(gauge(back, "gpu_temperature_celsius"), 40);
   assert.deepEqual(messages(back), ["service-run: values again of GPU-1"]);
   assert.deepEqual(messages(await run.tick()), []);
+});
+
+test("a device that is lost has no gauges, however new its last poll is", async () => {
+  await using all = await scene();
+  const { poller, run } = all;
+  await poller.set("gauge", "gpu_temperature_celsius", DEVICE, [40]);
+  await poller.set("gauge", "lost", { ...DEVICE, reason: "lost" }, [1]);
+  await poller.publish(run.now_ns);
+  assert.equal(gauge(await run.tick(), "gpu_temperature_celsius"), undefined);
+});
+
+test("gauges stay while a driver is slow, and its polls are rare", async () => {
+  await using all = await scene();
+  const { poller, run } = all;
+  await poller.set("gauge", "gpu_temperature_celsius", DEVICE, [40]);
+  const found: (number | undefined)[] = [];
+  for (const seconds of [2, 5, 5]) {
+    await poller.publish(run.now_ns);
+    for (let i = 0; i < seconds; i++) {
+      found.push(gauge(await run.tick(), "gpu_temperature_celsius"));
+    }
+  }
+  assert.deepEqual(new Set(found), new Set([40]));
+  for (let i = 0; i < 4; i++) await run.tick();
+  assert.equal(gauge(await run.tick(), "gpu_temperature_celsius"), undefined);
 });
 
 test("a distribution has one value for each poll", async () => {
