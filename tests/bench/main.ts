@@ -8,6 +8,7 @@ import { benchConsole } from "./console.ts";
 import { benchCore } from "./core.ts";
 import { benchCuda } from "./cuda.ts";
 import { benchCudaProcess } from "./cuda_process.ts";
+import { benchDevices } from "./devices.ts";
 import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
 import { benchIngest } from "./ingest.ts";
@@ -39,6 +40,7 @@ try {
     benchCuda,
     benchLaunches,
     benchCudaProcess,
+    benchDevices,
     benchExposition,
     benchKeep,
     benchRun,

@@ -1,7 +1,7 @@
 /** Benchmark of the watcher: its memory and its processor time. */
 
 import type { Signals } from "@service/core";
-import { readLocal, startRun } from "../stack.ts";
+import { readLocal, type Run, startRun } from "../stack.ts";
 import type { Row } from "./row.ts";
 import { command } from "../command.ts";
 
@@ -19,35 +19,51 @@ export async function benchRun(directory: string): Promise<Row[]> {
 async function benchWatcher(directory: string, processes: number): Promise<Row[]> {
   const script = `for i in $(seq ${processes - 1}); do sleep 1000 & done; exec sleep 1000`;
   const run = startRun(["bash", "-c", script], { directory });
-  // Reading /signals costs processor time too: once before, once after, and not between.
-  const pause = (seconds: number) => new Promise((done) => setTimeout(done, seconds * 1_000));
-  await run.url;
-  await pause(5);
-  const settled = await readLocal(run);
-  await pause(SECONDS);
-  const later = await readLocal(run);
-  const before = cost(settled);
-  const after = cost(later);
-  const seconds = after.covered_seconds - before.covered_seconds;
-  const pids = later.resources.flatMap(({ tags }) => tags["process.pid"] ?? []);
+  const { percent, bytes, payload } = await watcherCost(run);
+  const pids = payload.resources.flatMap(({ tags }) => tags["process.pid"] ?? []);
   for (const pid of pids) Deno.kill(Number(pid), "SIGKILL");
   await run.ended;
   const workload = `${pids.length} process${pids.length === 1 ? "" : "es"}`;
   return [
     {
       what: `watcher, resident memory, ${workload}`,
-      figure: after.bytes / 1e6,
+      figure: bytes / 1e6,
       unit: "MB",
       target: { atMost: 80 },
       comparison: { what: "an idle Deno.serve", figure: await idleServer() / 1e6 },
     },
     {
       what: `watcher, processor time, ${workload}`,
-      figure: (after.cpu_seconds - before.cpu_seconds) / seconds * 100,
+      figure: percent,
       unit: "% of a core",
       target: { atMost: 1 },
     },
   ];
+}
+
+/** Cost of a run's watcher. */
+export interface WatcherCost {
+  /** Share of a core. */
+  percent: number;
+  /** Resident memory. */
+  bytes: number;
+  /** The last payload. */
+  payload: Signals;
+}
+
+/** The cost of the watcher of a run that has just started, over {@linkcode SECONDS}. */
+export async function watcherCost(run: Run): Promise<WatcherCost> {
+  // Reading /signals costs processor time too: once before, once after, and not between.
+  const pause = (seconds: number) => new Promise((done) => setTimeout(done, seconds * 1_000));
+  await run.url;
+  await pause(5);
+  const before = cost(await readLocal(run));
+  await pause(SECONDS);
+  const payload = await readLocal(run);
+  const after = cost(payload);
+  const seconds = after.covered_seconds - before.covered_seconds;
+  const percent = (after.cpu_seconds - before.cpu_seconds) / seconds * 100;
+  return { percent, bytes: after.bytes, payload };
 }
 
 function cost({ metrics }: Signals) {
