@@ -118,5 +118,6 @@ void device_forgets(struct device *device) {
     device->sampled_ns = device->before_ns = 0;
     device->gpm_refused = device->gpm_has_pcie = device->prepared = false;
     device->nvlink_traffic = NVLINK_SUMS;
+    device->nvlink_later = false;
     memset(device->nvlinks, 0, sizeof device->nvlinks);
 }

@@ -77,7 +77,8 @@ struct device {
     bool gpm_refused, gpm_has_pcie;
     uint32_t nvlink_count;
     struct link_reading nvlinks[NVLINK_COUNTERS][NVLINKS_MOST];
-    enum { NVLINK_SUMS, NVLINK_EACH, NVLINK_BYTES, NVLINK_UNCOUNTED } nvlink_traffic; /* how to ask for it */
+    bool nvlink_later;             /* recoveries are in the field of later devices */
+    enum { NVLINK_SUMS, NVLINK_EACH, NVLINK_BYTES } nvlink_traffic; /* how to ask for it */
 };
 
 extern struct device devices[DEVICES];

@@ -7,16 +7,17 @@
 static const struct {
     unsigned int id;
     enum metric metric;
+    unsigned int later; /* field of later devices, from Blackwell on; 0: they have none */
 } TRAFFIC[] = {
-    {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, NVLINK_DATA_TX},
-    {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, NVLINK_DATA_RX},
-    {NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_TX, NVLINK_RAW_TX},
-    {NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_RX, NVLINK_RAW_RX},
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, NVLINK_DATA_TX, NVML_FI_DEV_NVLINK_COUNT_XMIT_BYTES},
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, NVLINK_DATA_RX, NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES},
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_TX, NVLINK_RAW_TX, 0},
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_RAW_RX, NVLINK_RAW_RX, 0},
 },
   ERRORS[] = {
-    {NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY, NVLINK_REPLAYS},
-    {NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY, NVLINK_RECOVERIES},
-    {NVML_FI_DEV_NVLINK_ERROR_DL_CRC, NVLINK_CRC_ERRORS},
+    {NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY, NVLINK_REPLAYS, 0},
+    {NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY, NVLINK_RECOVERIES, NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS},
+    {NVML_FI_DEV_NVLINK_ERROR_DL_CRC, NVLINK_CRC_ERRORS, 0},
 };
 
 #define COUNT_OF(table) (int)(sizeof(table) / sizeof(table)[0])
@@ -68,21 +69,28 @@ static bool poll_sums(struct device *device) {
     return true;
 }
 
-/* Later links count bytes in fields of their own, and nothing for the protocol. */
-static void poll_bytes(struct device *device) {
-    count_links(device, NVLINK_DATA_TX, NVML_FI_DEV_NVLINK_COUNT_XMIT_BYTES, 1);
-    count_links(device, NVLINK_DATA_RX, NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES, 1);
-    if (!device_wants(device, NVLINK_DATA_TX) && !device->fault) device->nvlink_traffic = NVLINK_UNCOUNTED;
+/* Later links count bytes in fields of their own, and nothing for the protocol. `first`: what was refused is
+ * asked once more. */
+static void poll_bytes(struct device *device, bool first) {
+    for (int i = 0; i < COUNT_OF(TRAFFIC); i++) {
+        bool wanted = device_wants(device, TRAFFIC[i].metric) || (first && !device->fault);
+        if (TRAFFIC[i].later && wanted) count_links(device, TRAFFIC[i].metric, TRAFFIC[i].later, 1);
+    }
+}
+
+static void poll_each(struct device *device) {
+    for (int i = 0; i < COUNT_OF(TRAFFIC); i++)
+        if (device_wants(device, TRAFFIC[i].metric)) count_links(device, TRAFFIC[i].metric, TRAFFIC[i].id, KIBIBYTE);
+    if (device_wants(device, NVLINK_DATA_TX) || device->fault) return;
+    device->nvlink_traffic = NVLINK_BYTES;
+    poll_bytes(device, true);
 }
 
 static void poll_traffic(struct device *device) {
-    if (device->nvlink_traffic == NVLINK_SUMS && !poll_sums(device)) device->nvlink_traffic = NVLINK_EACH;
-    if (device->nvlink_traffic == NVLINK_EACH) {
-        for (int i = 0; i < COUNT_OF(TRAFFIC); i++)
-            if (device_wants(device, TRAFFIC[i].metric)) count_links(device, TRAFFIC[i].metric, TRAFFIC[i].id, KIBIBYTE);
-        if (!device_wants(device, NVLINK_DATA_TX) && !device->fault) device->nvlink_traffic = NVLINK_BYTES;
-    }
-    if (device->nvlink_traffic == NVLINK_BYTES) poll_bytes(device);
+    if (device->nvlink_traffic == NVLINK_BYTES) return poll_bytes(device, false);
+    if (device->nvlink_traffic == NVLINK_SUMS && poll_sums(device)) return;
+    device->nvlink_traffic = NVLINK_EACH;
+    poll_each(device);
 }
 
 /* ---- Links ---- */
@@ -110,13 +118,23 @@ static void poll_states(struct device *device) {
     device_gauge(device, NVLINKS_ACTIVE, active);
 }
 
+static void poll_errors(struct device *device) {
+    for (int i = 0; i < COUNT_OF(ERRORS); i++) {
+        enum metric metric = ERRORS[i].metric;
+        bool later = ERRORS[i].later && device->nvlink_later;
+        if (device_wants(device, metric)) count_links(device, metric, later ? ERRORS[i].later : ERRORS[i].id, 1);
+        if (device_wants(device, metric) || device->fault || !ERRORS[i].later || later) continue;
+        device->nvlink_later = true;
+        count_links(device, metric, ERRORS[i].later, 1);
+    }
+}
+
 void poll_nvlinks(struct device *device) {
     bool now = device->polls % NOW_AND_THEN == 0 || !device->prepared;
     if (now && device_wants(device, NVLINKS)) {
         poll_count(device);
         if (!device->fault) poll_states(device);
-        for (int i = 0; i < COUNT_OF(ERRORS) && device->nvlink_count; i++)
-            if (device_wants(device, ERRORS[i].metric)) count_links(device, ERRORS[i].metric, ERRORS[i].id, 1);
+        if (device->nvlink_count) poll_errors(device);
     }
     if (device->nvlink_count && !device->fault) poll_traffic(device);
 }

@@ -218,7 +218,7 @@ static nvmlReturn_t answer_of_field(nvmlDevice_t device, const nvmlFieldValue_t 
     unsigned int id = field->fieldId;
     const struct fake_device *of = OF(device);
     if (id >= FAKE_FIELDS) return NVML_ERROR_INVALID_ARGUMENT;
-    bool of_links = (id >= 138 && id <= 141) || (id >= 161 && id <= 166) || (id >= 201 && id <= 204);
+    bool of_links = (id >= 138 && id <= 141) || (id >= 161 && id <= 166) || (id >= 201 && id <= 215);
     if (of_links && field->scopeId != NVML_ALL_LINKS && field->scopeId >= of->nvlinks) return NVML_ERROR_INVALID_ARGUMENT;
     /* Only throughput has a sum, if the driver makes one. */
     bool has_sum = id <= 141 && of->nvlink_sums;

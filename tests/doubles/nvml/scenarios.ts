@@ -235,11 +235,12 @@ export const SCENARIOS: Record<string, Scenario> = {
     const script = (kibibytes: number) => `
       devices 4
       set 1 nvlink_sums 0
-      ${refuse(2, 138, 139, 140, 141)}
+      ${refuse(2, 138, 139, 140, 141, 161, 162, 163)}
       ${refuse(3, 138, 139, 140, 141, 202, 204)}
       field * 138 ${kibibytes}
       field * 202 ${kibibytes * 1024 + 512}
       field * 161 ${kibibytes}
+      field * 215 ${kibibytes}
     `;
     await using bench = await openBench(script(0), options);
     const poller = await bench.poll();
@@ -258,6 +259,9 @@ export const SCENARIOS: Record<string, Scenario> = {
       valuesOf(published, "gpu_nvlink_errors_replay")[gpu(3)] !== 0
     );
     assert.equal(first(later, "gpu_nvlink_errors_replay"), 18_000);
+    assert.equal(first(later, "gpu_nvlink_errors_recovery"), 0);
+    const recovery = valuesOf(later, "gpu_nvlink_errors_recovery")[gpu(2)];
+    assert.equal(recovery, 18_000, "what a Blackwell device counts");
   },
 
   async "PCIe throughput is watched of one device a second, if nothing else tells it"(options) {
