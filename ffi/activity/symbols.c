@@ -1,6 +1,7 @@
 /* Symbols: the lookup of a name that was not just seen. */
 #include "symbols.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,8 @@
 #define BUDGET (16u << 10)
 /* At least this often a round has no budget. */
 #define THOROUGH_NS 100000000u
+/* So long after a module was loaded its names may still be new. */
+#define NEW_NS 1000000000u
 
 static struct symbol first_slots[1u << FIRST_BITS];
 static uint32_t bits = FIRST_BITS, used; /* slots */
@@ -30,11 +33,15 @@ uint32_t symbols_count;
 
 static uint32_t texts[SYMBOLS]; /* by number */
 static size_t budget;           /* bytes left in this round */
+static _Atomic uint64_t loaded_ns;
+
+void symbols_module_loaded(void) { atomic_store_explicit(&loaded_ns, monotonic_ns(), memory_order_relaxed); }
 
 void symbols_begin_round(void) {
     static uint64_t thorough_ns;
     uint64_t now_ns = monotonic_ns();
     bool thorough = now_ns - thorough_ns >= THOROUGH_NS;
+    if (!thorough && now_ns - atomic_load_explicit(&loaded_ns, memory_order_relaxed) > NEW_NS) return;
     if (thorough) thorough_ns = now_ns;
     budget = thorough ? SIZE_MAX : BUDGET;
     if (++symbols_round != 0) return;

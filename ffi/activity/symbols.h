@@ -1,9 +1,10 @@
 /* Symbols of kernels: a number for each address of a name, with its text, which the segment keeps once for all
  * devices.
  *
- * The driver may reuse the address for another name once a module is unloaded. So in each round the text in the
- * segment is compared with the text at the address when that comes first: its beginning, and as many texts to
- * their ends as cost little. Several times a second all are compared to their ends. */
+ * The driver may reuse the address of a module that was unloaded for a name of another one. So in each round the
+ * text in the segment is compared with the text at the address when that comes first. While modules are loaded, a
+ * round is all that returned at once, and compares beginnings, and as many texts to their ends as cost little.
+ * Several times a second all are compared to their ends, also for sources that do not tell of modules. */
 #ifndef SERVICE_SYMBOLS_H
 #define SERVICE_SYMBOLS_H
 
@@ -26,7 +27,10 @@ extern uint32_t symbols_mask;
 extern uint32_t symbols_round; /* never 0 */
 extern uint32_t symbols_count; /* numbers in use */
 
-/* Begins a round. To be called before records that may have been made after the last round began. */
+/* A module was loaded: an address may have another name from now on. From any thread. */
+void symbols_module_loaded(void);
+
+/* Begins a round, if names may have changed. To be called before records that may have been made after the last round began. */
 void symbols_begin_round(void);
 
 /* Makes room for so many further names; slots move. Returns false if there is none until symbols_forget(). */

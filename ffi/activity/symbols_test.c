@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "../segment/segment.h"
 #include "../testdata/check.h"
@@ -43,8 +44,10 @@ static void know_all(void) {
     for (uint32_t round = 0; round < 10; round++) check_all();
 }
 
-/* Another text at the address: seen in the next round if the beginning differs, or if there are few. */
+/* Another text at the address, after a module was loaded: seen in the next round if the beginning differs, or if
+ * there are few. */
 static void see_others(void) {
+    symbols_module_loaded();
     char few[2][LONGEST] = {"_Z1av", ""};
     for (uint32_t version = 0; version < 5; version++) {
         few[0][3] = (char)('a' + version);
@@ -62,6 +65,7 @@ static void see_lengths(void) {
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         memset(text, 'n', lengths[i]);
         text[lengths[i]] = '\0';
+        symbols_module_loaded();
         symbols_begin_round();
         CHECK(is_found(text));
     }
@@ -78,11 +82,27 @@ static void see_many(void) {
     }
 }
 
+/* Nothing was loaded: the text is not looked at until the next comparison of all. */
+static void trust_names(void) {
+    char name[] = "_Z5trustv";
+    nanosleep(&(struct timespec){1, 10000000}, NULL);
+    symbols_begin_round();
+    CHECK(is_found(name));
+    uint32_t round = symbols_round;
+    symbols_begin_round();
+    CHECK(symbols_round == round);
+    nanosleep(&(struct timespec){0, 110000000}, NULL);
+    name[2] = '6';
+    symbols_begin_round();
+    CHECK(symbols_round != round && is_found(name));
+}
+
 int main(int count, char **words) {
     CHECK(count == 2 && segment_open(words[1]) == 0);
     know_all();
     see_others();
     see_lengths();
     see_many();
+    trust_names();
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "../activity/overhead.h"
+#include "../activity/symbols.h"
 #include "../segment/segment.h"
 #include "buffers.h"
 #include "callbacks.h"
@@ -43,6 +44,10 @@ static void on_driver_api(uint32_t cbid, const struct cupti_callback_data *data)
 
 static void on_resource(uint32_t cbid, const struct cupti_resource_data *data) {
     if (cbid == RESOURCE_STREAM_DESTROY_STARTING) return callbacks_forget(data->handle);
+    if (cbid == RESOURCE_MODULE_LOADED) {
+        symbols_module_loaded();
+        return;
+    }
     if (cbid == RESOURCE_CONTEXT_CREATED) {
         atomic_store(&has_context, true);
         segment_ring();

@@ -67,6 +67,7 @@ struct fake_call {
 struct fake_cupti {
     void (*api)(uint32_t cbid, bool enter, const struct fake_call *call);
     void (*context)(void *context);
+    void (*module)(void);
     void (*stream)(void *destroyed);
     void (*graph)(uint32_t cbid, const struct fake_graph_data *data);
     void (*operation)(const struct fake_operation *operation);

@@ -234,8 +234,10 @@ struct module {
 EXPORT int cuModuleLoadData(void **module, const void *image) {
     (void)image;
     int refused = driver_refuses("cuModuleLoadData");
-    if (refused == 0) *module = calloc(1, sizeof(struct module));
-    return refused;
+    if (refused) return refused;
+    *module = calloc(1, sizeof(struct module));
+    if (fake_cupti != NULL) fake_cupti->module();
+    return CUDA_SUCCESS;
 }
 
 EXPORT int cuModuleGetFunction(void **function, void *module, const char *symbol) {

@@ -4,7 +4,7 @@
 #include "fake_cupti.h"
 
 enum { DOMAINS = 8, CALLBACKS = 1024 };
-enum { DOMAIN_DRIVER = 1, DOMAIN_RESOURCE = 3, CONTEXT_CREATED = 1, STREAM_DESTROY_STARTING = 4 };
+enum { DOMAIN_DRIVER = 1, DOMAIN_RESOURCE = 3, CONTEXT_CREATED = 1, MODULE_LOADED = 6, STREAM_DESTROY_STARTING = 4 };
 enum { LAUNCH_KERNEL = 307 };
 
 typedef void (*callback)(void *user, int domain, uint32_t cbid, const void *data);
@@ -85,6 +85,8 @@ static void context(void *created) {
     call(DOMAIN_RESOURCE, CONTEXT_CREATED, &(struct resource_data){created, NULL, NULL});
 }
 
+static void module(void) { call(DOMAIN_RESOURCE, MODULE_LOADED, &(struct resource_data){NULL, NULL, NULL}); }
+
 static void stream(void *destroyed) {
     call(DOMAIN_RESOURCE, STREAM_DESTROY_STARTING, &(struct resource_data){NULL, destroyed, NULL});
 }
@@ -105,7 +107,7 @@ static void operation(const struct fake_operation *done) {
 }
 
 static const struct fake_cupti cupti = {
-    api, context, stream, graph, operation, cupti_kind_enabled, buffers_settle, buffers_gate, buffers_drop,
+    api, context, module, stream, graph, operation, cupti_kind_enabled, buffers_settle, buffers_gate, buffers_drop,
     count_launch_callbacks,
 };
 
