@@ -117,7 +117,7 @@ function writeIndexes<T>(
   indexOf: (key: string, item: T) => number,
 ): T[] {
   const indexes: number[] = [];
-  for (const [key, item] of all) indexes.push(indexOf(key, item));
+  all.forEach((item, key) => indexes.push(indexOf(key, item)));
   const [sorted, items] = sortedByIndex(indexes, [...all.values()]);
   out.ascending(sorted);
   return items;

@@ -27,10 +27,17 @@ import { absorbSeries, mergeResources } from "@service/core/window";
 /** The increase of a distribution. */
 export type HistogramIncrease = ValuesOf<HistogramSeries>;
 
+/** Key of a series with known tags. */
+interface KnownKey extends Pick<Series, "name" | "type"> {
+  key: string;
+}
+
 /** Gathers measurements until {@linkcode Recorder.cut} makes a window of them. */
 export class Recorder {
   #window: Window;
   #now_ns: () => bigint;
+  /** Series by frozen tags, which a source keeps: a key each second would be most of the garbage. */
+  readonly #keys = new WeakMap<Tags, KnownKey[]>();
 
   /** A recorder whose first window starts at `from_ns`. */
   constructor(from_ns: bigint, now_ns: () => bigint) {
@@ -98,10 +105,22 @@ export class Recorder {
   }
 
   #add(series: Series): void {
-    const key = seriesKey(series);
+    const key = this.#keyOf(series);
     const before = this.#window.series.get(key);
     if (before) absorbSeries(before, series);
     else this.#window.series.set(key, series);
+  }
+
+  #keyOf(series: Series): string {
+    if (!Object.isFrozen(series.tags)) return seriesKey(series);
+    let keys = this.#keys.get(series.tags);
+    if (!keys) this.#keys.set(series.tags, keys = []);
+    const known = keys.find(({ name, type }) => name === series.name && type === series.type);
+    if (known) return known.key;
+    const { name, type } = series;
+    const key = seriesKey(series);
+    keys.push({ name, type, key });
+    return key;
   }
 }
 

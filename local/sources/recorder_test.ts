@@ -27,6 +27,20 @@ Deno.test("a window starts where the one before it ended, and holds only its own
   assert.equal(second.series.size, 0);
 });
 
+Deno.test("frozen tags give the same series as others, by name and type", () => {
+  const windows = [Object.freeze({ k: "v" }), { k: "v" }].map((tags) => {
+    const recorder = new Recorder(0n, () => 1n);
+    for (let time = 0; time < 2; time++) {
+      recorder.gauge("m", tags, 1);
+      recorder.counter("m", tags, 1);
+      recorder.counter("n", tags, 1);
+    }
+    return recorder.cut(1n);
+  });
+  assert.deepEqual(windows[0], windows[1]);
+  assert.equal(windows[0]!.series.size, 3);
+});
+
 Deno.test("a distribution that is recorded twice in a tick gains both", () => {
   const recorder = new Recorder(0n, () => 1n);
   const gain = (count: number) => ({

@@ -70,7 +70,8 @@ export class Accumulator {
   /** Removes from `window` the new series for which there is no room. */
   #limitSeries(window: Window): { dropped: number; evicted: number } {
     const { series } = this.total;
-    const fresh = [...window.series.keys()].filter((key) => !series.has(key));
+    const fresh: string[] = [];
+    for (const key of window.series.keys()) if (!series.has(key)) fresh.push(key);
     const ownMissing = OWN.filter((identity) => !series.has(seriesKey(identity))).length;
     const excess = () => Math.max(0, series.size + ownMissing + fresh.length - MAX_SERIES);
     let evicted = 0;
@@ -89,12 +90,12 @@ export class Accumulator {
 
   /** Merges the new frames of a full profile into one. */
   #limitFrames({ series }: Window): void {
-    for (const [key, added] of series) {
-      if (added.type !== "profile") continue;
+    series.forEach((added, key) => {
+      if (added.type !== "profile") return;
       const kept = this.total.series.get(key);
       const known = kept?.type === "profile" ? kept.frames : new Map<string, FrameSum>();
       if (known.size + added.frames.size > MAX_FRAMES) foldFrames(added.frames, known);
-    }
+    });
   }
 
   #limitResources(window: Window): void {

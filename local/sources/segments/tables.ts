@@ -156,5 +156,5 @@ function readTags(text: string): Tags {
     if (key === "" || Object.hasOwn(tags, key)) refuseSegment("a tag has no name, or comes twice");
     Object.defineProperty(tags, key, { value, enumerable: true });
   }
-  return tags;
+  return Object.freeze(tags);
 }
