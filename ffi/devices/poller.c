@@ -2,14 +2,16 @@
  * watcher reads. It blocks nobody: whoever reads reads the segment, and a call that hangs is named there. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../export.h"
 #include "groups.h"
@@ -18,10 +20,12 @@
 #define SECOND_NS 1000000000ull
 /* Time that a poll has before the watcher's tick. */
 #define LEAD_NS 300000000ull
+#define MILLISECOND_NS 1000000ull
 /* Time that a stop waits for the thread. */
-#define PATIENCE_NS 100000000ull
+#define PATIENCE_MS 100
 
-static sem_t wake, ended;
+/* Events: the thread is to stop, and it has. */
+static int stop = -1, ended = -1;
 static atomic_bool stopping, started;
 static char *library_path;
 
@@ -31,8 +35,15 @@ static uint64_t clock_ns(clockid_t clock) {
     return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-static struct timespec timespec_of(uint64_t ns) {
-    return (struct timespec){(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
+static void signal_event(int event) {
+    uint64_t one = 1;
+    if (write(event, &one, sizeof one) < 0) return;
+}
+
+/* Waits for an event; -1: for ever. The time is no instant of a clock, which may be set back meanwhile. */
+static void wait_for(int event, int milliseconds) {
+    struct pollfd events = {event, POLLIN, 0};
+    while (poll(&events, 1, milliseconds) < 0 && errno == EINTR) {}
 }
 
 /* ---- Polling ---- */
@@ -91,7 +102,7 @@ static void look_for_mig_devices(void) {
     }
 }
 
-static void poll(void) {
+static void poll_devices(void) {
     list_publish();
     for (uint32_t i = 0; i < devices_count; i++) list_hold(&devices[i]);
     for (uint32_t i = 0; i < devices_count && !stopping; i++)
@@ -131,7 +142,7 @@ static bool renew_driver(void) {
 /* A driver that was away is looked for at once, then now and then. */
 static void poll_with_driver(void) {
     static uint64_t away;
-    if (away == 0) poll();
+    if (away == 0) poll_devices();
     if (away == 0 && has_driver()) return;
     away = away++ % NOW_AND_THEN == 0 && renew_driver() ? 0 : away;
 }
@@ -140,9 +151,8 @@ static void poll_with_driver(void) {
 
 /* Waits until a while before the next whole second; returns whether to go on. */
 static bool wait_for_beat(void) {
-    uint64_t now = clock_ns(CLOCK_REALTIME);
-    struct timespec beat = timespec_of((now + LEAD_NS) / SECOND_NS * SECOND_NS + SECOND_NS - LEAD_NS);
-    while (!stopping && sem_timedwait(&wake, &beat) != 0 && errno == EINTR) {}
+    uint64_t left_ns = SECOND_NS - (clock_ns(CLOCK_REALTIME) + LEAD_NS) % SECOND_NS;
+    wait_for(stop, (int)(left_ns / MILLISECOND_NS) + 1);
     return !stopping;
 }
 
@@ -175,12 +185,12 @@ static void *run(void *unused) {
         while (wait_for_beat());
     }
     /* The reason stays to be read. */
-    while (!stopping) sem_wait(&wake);
+    wait_for(stop, -1);
     segment_state(SEGMENT_ENDED, NULL);
     segment_remove();
     segment_forget();
     list_close();
-    sem_post(&ended);
+    signal_event(ended);
     return NULL;
 }
 
@@ -200,10 +210,10 @@ static int start_thread(void) {
  * the driver's library, or empty. Returns 0 or a negative errno; -EALREADY: a process starts once. */
 SERVICE_EXPORT int devices_start(const char *directories, const char *library) {
     if (atomic_exchange(&started, true)) return -EALREADY;
-    sem_init(&wake, 0, 0);
-    sem_init(&ended, 0, 0);
+    stop = eventfd(0, EFD_CLOEXEC);
+    ended = eventfd(0, EFD_CLOEXEC);
     library_path = strdup(library ? library : "");
-    int error = list_open(directories);
+    int error = stop < 0 || ended < 0 ? -errno : list_open(directories);
     if (error == 0) error = segment_open(directories);
     if (error == 0) error = start_thread();
     if (error == 0) return 0;
@@ -217,7 +227,6 @@ SERVICE_EXPORT int devices_start(const char *directories, const char *library) {
 SERVICE_EXPORT void devices_stop(void) {
     if (!started) return;
     stopping = true;
-    sem_post(&wake);
-    struct timespec until = timespec_of(clock_ns(CLOCK_REALTIME) + PATIENCE_NS);
-    while (sem_timedwait(&ended, &until) != 0 && errno == EINTR) {}
+    signal_event(stop);
+    wait_for(ended, PATIENCE_MS);
 }

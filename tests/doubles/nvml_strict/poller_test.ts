@@ -137,6 +137,17 @@ test("a device that is lost before the run is told, one that is not permitted is
   assert.equal(reason, "device 3 is not measured: the device has fallen off the bus");
 });
 
+test("polls go on when the clock is set back", async () => {
+  await using referee = await openReferee(H100_ALONE);
+  const back = `${referee.directory}/back`;
+  const poller = await referee.poll({ ...await faster(10), CLOCK_BACK: back });
+  const polls = async () => callsOf(await referee.ledger(), "nvmlDeviceGetPowerUsage").length;
+  await poller.until(polled(1, 2));
+  await Deno.writeTextFile(back, "");
+  const before = await polls();
+  while (await polls() < before + 3) await poller.until(() => true);
+});
+
 test("10,000 polls take no more memory than 1,000", async () => {
   await using referee = await openReferee(`
     device h100 0000:1b:00.0
