@@ -184,7 +184,7 @@ test("a device that is lost has no values until it is back, and the others go on
   const lost = await told(/no values any more of GPU-00000000\S+ \(.*bus\)$/);
   const updated_ns = (device: number) =>
     find(lost, "gpu_temperature_celsius", { type: "gauge", device })!.updated_ns;
-  assert(updated_ns(1) - updated_ns(0) >= 2_000_000_000n);
+  assert(updated_ns(1) > updated_ns(0));
   assert.equal(joules(lost, 1), 7);
   await host.script("devices 2\nset * energy 1007000");
   await told(/values again of GPU-00000000/);
