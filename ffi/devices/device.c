@@ -75,6 +75,7 @@ void device_gauge(struct device *device, enum metric metric, uint64_t value) {
 }
 
 void device_answers(struct device *device, enum metric metric, nvmlReturn_t answer, uint64_t value) {
+    if (answer == NVML_SUCCESS && value == (uint32_t)NVML_VALUE_NOT_AVAILABLE) answer = NVML_ERROR_NO_DATA;
     if (answer == NVML_SUCCESS) device_gauge(device, metric, value);
     else device_refuses(device, metric, answer);
 }

@@ -133,7 +133,7 @@ void poll_nvlinks(struct device *device) {
     bool now = device->polls % NOW_AND_THEN == 0 || !device->prepared;
     if (now && device_wants(device, NVLINKS)) {
         poll_count(device);
-        if (!device->fault) poll_states(device);
+        if (!device->fault && device_wants(device, NVLINKS)) poll_states(device);
         if (device->nvlink_count) poll_errors(device);
     }
     if (device->nvlink_count && !device->fault) poll_traffic(device);

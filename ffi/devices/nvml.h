@@ -36,6 +36,8 @@ enum {
     NVML_ERROR_UNKNOWN = 999,
 };
 
+#define NVML_VALUE_NOT_AVAILABLE (-1)
+
 typedef struct nvmlDevice_st *nvmlDevice_t;
 typedef struct nvmlEventSet_st *nvmlEventSet_t;
 typedef struct nvmlGpmSample_st *nvmlGpmSample_t;

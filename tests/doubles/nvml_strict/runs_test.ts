@@ -170,14 +170,16 @@ const SCENARIOS: Scenario[] = [
     says: "an idle device has zeros, and its refusals are told once",
     driver: 470,
     script: `device gtx1080 0000:1b:00.0
-      device a100 0000:2b:00.0`,
+      device a100 0000:2b:00.0
+      set 0 power 4294967295`,
     async during({ sees }) {
       await sees((payload) => gauge(payload, "gpu_utilization_percent", SECOND) === 0);
     },
     document(payload) {
       assert.equal(gauge(payload, "gpu_utilization_percent", FIRST), 0);
       assert.equal(gauge(payload, "gpu_energy_joules", SECOND), 0);
-      for (const name of ["gpu_energy_joules", "gpu_memory_temperature_celsius"]) {
+      const links = "gpu_nvlink_active_links";
+      for (const name of ["gpu_energy_joules", "gpu_memory_temperature_celsius", links]) {
         assert.equal(gauge(payload, name, FIRST), undefined, name);
       }
       for (const name of ["gpu_sm_utilization_percent", "gpu_memory_reserved_bytes"]) {
@@ -186,6 +188,8 @@ const SCENARIOS: Scenario[] = [
       assert(gauge(payload, "profiler_unsupported_metrics", SECOND)! > 0);
       const told = attributes(payload, FIRST)["profiler.unsupported_metrics"]!;
       assert.match(told, /gpu_energy_joules: not supported/);
+      // -1 says that there is no value.
+      assert.match(told, /gpu_power_usage_watts: no data/);
       assert.deepEqual(messages(payload), []);
     },
   },
