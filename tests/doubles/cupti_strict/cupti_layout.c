@@ -8,6 +8,7 @@ enum {
     MEMCPY_BYTES = STRICT_CUPTI < 1305 ? 96 : 112,
     MEMCPY2_BYTES = 96,
     MEMSET_BYTES = STRICT_CUPTI < 1305 ? 88 : 104,
+    CONTEXT_BYTES = STRICT_CUPTI < 1305 ? 32 : 40,
     GRAPH_TRACE_BYTES = 56,
     SYNCHRONIZATION_BYTES = 56,
     /* Fields up to here are in every layout of a kernel. */
@@ -30,6 +31,8 @@ size_t cupti_record_size(uint32_t kind)
         return MEMCPY2_BYTES;
     case KIND_SYNCHRONIZATION:
         return SYNCHRONIZATION_BYTES;
+    case KIND_CONTEXT:
+        return CONTEXT_BYTES;
     case KIND_GRAPH_TRACE:
         return GRAPH_TRACE_BYTES;
     default:
@@ -115,6 +118,14 @@ static void write_synchronization(uint8_t *record, const struct strict_operation
     PUT(uint32_t, 32, o->stream);
 }
 
+static void write_context(uint8_t *record, const struct strict_operation *o)
+{
+    PUT(uint32_t, 4, o->context);
+    PUT(uint32_t, 8, o->device);
+    PUT(uint16_t, 12, 1);
+    PUT(uint16_t, 14, o->stream);
+}
+
 static void write_graph_trace(uint8_t *record, const struct strict_operation *o, uint64_t end_ns)
 {
     PUT(uint32_t, 4, o->correlation);
@@ -146,6 +157,9 @@ void cupti_write_record(uint8_t *record, const struct strict_operation *o, uint6
         break;
     case KIND_SYNCHRONIZATION:
         write_synchronization(record, o, end_ns);
+        break;
+    case KIND_CONTEXT:
+        write_context(record, o);
         break;
     default:
         write_graph_trace(record, o, end_ns);

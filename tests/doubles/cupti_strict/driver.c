@@ -185,6 +185,11 @@ STRICT_API CUresult cuDevicePrimaryCtxRetain(void **context, int device)
         struct strict_context *before = current;
         current = made;
         tell_resource(RESOURCE_CONTEXT_CREATED, NULL, NULL);
+        struct strict_hooks *hooks = atomic_load(&strict_hooks);
+        struct strict_operation record = {.kind = KIND_CONTEXT, .context = made->id,
+                                          .device = made->device, .stream = made->legacy->id};
+        if (hooks)
+            hooks->record(&record);
         current = before;
     }
     *context = made;

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { missingCompiler, testUnless } from "../../skipping.ts";
-import { compiler } from "../cuda/build.ts";
-import { reader, STRICT_TOOLKITS, type StrictToolkit } from "./build.ts";
+import { run } from "../../command.ts";
+import { compile, compiler } from "../cuda/build.ts";
+import { reader, strict, STRICT_TOOLKITS, type StrictToolkit } from "./build.ts";
 import { type LoadRun, type MixedResult, runLoad } from "./harness.ts";
 
 const test = testUnless(missingCompiler(compiler));
@@ -74,6 +75,31 @@ for (const [toolkit, delivery] of ways) {
     );
     assert.equal(total(ofKind(sums, MEMCPY2), 4), bytesOf("peer_to_peer"));
     assert.equal(total(ofKind(sums, MEMSET), 4), bytesOf("set", "set_in_graph"));
+  });
+}
+
+/** Steps of the iterator, as the real libraries of 12.9 and 13.0 and the headers of 13.5 have them. */
+const STEPS: Partial<Record<StrictToolkit, Record<string, number>>> = {
+  "12.9": { version: 28, kernel: 208, memcpy: 96, memset: 88, context: 32 },
+  "13.0": { version: 130000, kernel: 216, memcpy: 96, memset: 88, context: 32 },
+  "13.5": { version: 130500, kernel: 248, memcpy: 112, memset: 104, context: 40 },
+};
+
+for (const [toolkit, steps] of Object.entries(STEPS)) {
+  test(`strict ${toolkit}: records are as long as CUPTI's`, async () => {
+    const known = toolkit as StrictToolkit;
+    const { libraries } = await strict({ toolkit: known });
+    const program = `${libraries}/parse`;
+    await compile(program, [new URL("../cuda/parse.c", import.meta.url).pathname], []);
+    const { stdout, stderr } = await run(
+      [program, `${libraries}/${STRICT_TOOLKITS[known].soname}`],
+      {
+        LD_LIBRARY_PATH: libraries,
+      },
+    );
+    assert.equal(stderr, "");
+    const common = { memcpy2: 96, synchronization: 56, graph_trace: 56 };
+    assert.deepEqual(JSON.parse(stdout), { ...steps, ...common });
   });
 }
 
