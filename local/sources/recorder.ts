@@ -81,6 +81,12 @@ export class Recorder {
     });
   }
 
+  /** Adds a warning of the profiler itself. */
+  warn(message: string, tags?: Tags): void {
+    const entry = { level: "warning", message: `service-run: ${message}`, exception: "" } as const;
+    this.error({ ...entry, ...(tags && { tags }) });
+  }
+
   /** Adds a host, process or device that is seen now, with its attributes. */
   resource(kind: string, tags: Tags, attributes: Tags, first_seen_ts?: number): void {
     const last_seen_ts = tsFromNs(this.now_ns);

@@ -62,11 +62,7 @@ export class Sampler {
   /** Tells the user, in the log and in `errors`. */
   warn(message: string): void {
     this.#log(message);
-    this.#recorder.error({
-      level: "warning",
-      message: `service-run: ${message}`,
-      exception: "",
-    });
+    this.#recorder.warn(message);
   }
 
   /** Measures a window that ends at `to_ns`; `skipped` ticks did not take place before it. */

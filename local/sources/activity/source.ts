@@ -78,7 +78,7 @@ class ActivitySource implements Source, Disposable {
       const isDescribed = this.#described.get(process.segment) === descriptionOf(process);
       if (all || !isDescribed) this.#describe(recorder, process);
     });
-    for (const refusal of this.#refusals) warn(recorder, refusal);
+    for (const refusal of this.#refusals) recorder.warn(refusal);
     this.#refusals = [];
   }
 
@@ -131,17 +131,8 @@ interface Change extends Pick<SegmentProcess, "tags"> {
 
 function warnOfChange(recorder: Recorder, { state, reason, wasInterrupted, tags }: Change): void {
   if (state === "interrupted") {
-    warn(recorder, `GPU activity is not captured for now: ${reason}`, tags);
+    recorder.warn(`GPU activity is not captured for now: ${reason}`, tags);
   } else if (state === "capturing" && wasInterrupted) {
-    warn(recorder, "GPU activity is captured again; what ran in between is missing", tags);
+    recorder.warn("GPU activity is captured again; what ran in between is missing", tags);
   }
-}
-
-function warn(recorder: Recorder, message: string, tags?: SegmentProcess["tags"]): void {
-  recorder.error({
-    level: "warning",
-    message: `service-run: ${message}`,
-    exception: "",
-    ...(tags && { tags }),
-  });
 }

@@ -22,7 +22,7 @@ export class PollingFaults {
     for (const poller of pollers) this.#tellCall(recorder, poller);
     const back = this.#lost.intersection(measured);
     for (const uuid of back) this.#lost.delete(uuid);
-    if (back.size > 0) warn(recorder, `values again of ${[...back].join(", ")}`);
+    if (back.size > 0) recorder.warn(`values again of ${[...back].join(", ")}`);
     const missing = [...this.#measured.difference(measured)];
     // If it lasts, the call is what there is to tell.
     if (pollers.some((poller) => takenBy(recorder, callOf(poller)) >= LONG_NS)) {
@@ -32,7 +32,7 @@ export class PollingFaults {
     this.#measured = measured;
     for (const uuid of missing) this.#lost.add(uuid);
     const told = missing.map((uuid) => `${uuid}${reasonOf(pollers, uuid)}`);
-    if (told.length > 0) warn(recorder, `no values any more of ${told.join(", ")}`);
+    if (told.length > 0) recorder.warn(`no values any more of ${told.join(", ")}`);
   }
 
   #tellCall(recorder: Recorder, poller: Poller): void {
@@ -40,14 +40,13 @@ export class PollingFaults {
     const told = this.#hanging.get(poller);
     if (told && told.began_ns !== call?.began_ns) {
       this.#hanging.delete(poller);
-      if (poller.alive) warn(recorder, `the driver's call ${told.name} has returned`);
+      if (poller.alive) recorder.warn(`the driver's call ${told.name} has returned`);
     }
     if (!call || this.#hanging.has(poller)) return;
     const taken_ns = takenBy(recorder, call);
     if (taken_ns < HANGING_NS) return;
     this.#hanging.set(poller, call);
-    warn(
-      recorder,
+    recorder.warn(
       `the driver's call ${call.name} has not returned for ${taken_ns / 1_000_000_000n} s; ` +
         "devices have no values until it does",
     );
@@ -67,8 +66,4 @@ function reasonOf(pollers: readonly Poller[], uuid: string): string {
   const reasons = pollers.flatMap((poller) => poller.holding(uuid, "lost"))
     .map(({ reason = "" }) => ` (${reason})`);
   return reasons[0] ?? "";
-}
-
-function warn(recorder: Recorder, message: string): void {
-  recorder.error({ level: "warning", message: `service-run: ${message}`, exception: "" });
 }

@@ -108,7 +108,7 @@ class DeviceSource implements Source, Disposable {
     for (const note of notes) {
       if (!note || this.#told.has(note)) continue;
       this.#told.add(note);
-      warn(recorder, note);
+      recorder.warn(note);
     }
   }
 
@@ -119,7 +119,7 @@ class DeviceSource implements Source, Disposable {
   }
 
   #recordRefusals(recorder: Recorder): void {
-    for (const refusal of this.#refusals) warn(recorder, refusal);
+    for (const refusal of this.#refusals) recorder.warn(refusal);
     this.#refusals = [];
     const { refused } = this.#segments;
     recorder.counter("profiler_refused_segments_total", {}, refused - this.#refused);
@@ -153,8 +153,4 @@ function refusalOf(
 ): string | undefined {
   if (own?.segment.state === "refused") return own.segment.reason;
   return visible?.devices.size === 0 ? visible.note ?? undefined : undefined;
-}
-
-function warn(recorder: Recorder, message: string): void {
-  recorder.error({ level: "warning", message: `service-run: ${message}`, exception: "" });
 }

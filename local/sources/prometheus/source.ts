@@ -91,9 +91,7 @@ class PrometheusSource implements Source {
     for (const exposition of this.#unrecorded.splice(0)) {
       refused += await this.#readings.record(exposition, recorder, { first: this.#first, pace });
     }
-    for (const message of this.#warnings.splice(0)) {
-      recorder.error({ level: "warning", message: `service-run: ${message}`, exception: "" });
-    }
+    for (const message of this.#warnings.splice(0)) recorder.warn(message);
     recordCaptureState(recorder, {
       capture: "engine_metrics",
       reason: `1 where ${this.#url} is read, 0 where not`,
