@@ -15,6 +15,7 @@ const BENCHES: Record<string, string> = {
   core: "benchCore",
   console: "benchConsole",
   cuda: "benchCuda",
+  cuda_process: "benchCudaProcess",
   exposition: "benchExposition",
   segments: "benchSegments",
   ingest: "benchIngest",
