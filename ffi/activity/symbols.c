@@ -14,6 +14,9 @@
  * name is in its first slot. */
 #define FIRST_BITS 9u
 #define LAST_BITS 17u
+/* Slots of numbers by text. */
+#define TEXT_BITS 15u
+#define TEXT_SLOTS (1u << TEXT_BITS)
 
 /* Bytes of a text that every round compares, and of all texts that a round compares to their ends. */
 #define BEGINNING 64u
@@ -23,6 +26,8 @@
 /* So long after a module was loaded its names may still be new. */
 #define NEW_NS 1000000000u
 
+_Static_assert(SYMBOLS <= TEXT_SLOTS / 2, "numbers are found by the hash of their texts");
+
 static struct symbol first_slots[1u << FIRST_BITS];
 static uint32_t bits = FIRST_BITS, used; /* slots */
 
@@ -31,9 +36,10 @@ uint32_t symbols_mask = (1u << FIRST_BITS) - 1;
 uint32_t symbols_round = 1;
 uint32_t symbols_count;
 
-static uint32_t texts[SYMBOLS]; /* by number */
-static size_t budget;           /* bytes left in this round */
-static _Atomic uint64_t loaded_ns;
+static uint32_t texts[SYMBOLS];         /* by number */
+static uint32_t text_slots[TEXT_SLOTS]; /* numbers + 1 */
+static size_t budget;                   /* bytes left in this round */
+static _Atomic uint64_t loaded_ns;      /* 0: the source has not told of a module */
 
 void symbols_module_loaded(void) { atomic_store_explicit(&loaded_ns, monotonic_ns(), memory_order_relaxed); }
 
@@ -41,7 +47,8 @@ void symbols_begin_round(void) {
     static uint64_t thorough_ns;
     uint64_t now_ns = monotonic_ns();
     bool thorough = now_ns - thorough_ns >= THOROUGH_NS;
-    if (!thorough && now_ns - atomic_load_explicit(&loaded_ns, memory_order_relaxed) > NEW_NS) return;
+    uint64_t told_ns = atomic_load_explicit(&loaded_ns, memory_order_relaxed);
+    if (!thorough && told_ns != 0 && now_ns - told_ns > NEW_NS) return;
     if (thorough) thorough_ns = now_ns;
     budget = thorough ? SIZE_MAX : BUDGET;
     if (++symbols_round != 0) return;
@@ -89,6 +96,7 @@ void symbols_forget(void) {
     release(symbols, bits);
     use(first_slots, FIRST_BITS);
     memset(first_slots, 0, sizeof first_slots);
+    memset(text_slots, 0, sizeof text_slots);
     used = symbols_count = 0;
 }
 
@@ -113,14 +121,23 @@ static bool is_same(const char *name, uint32_t text) {
     return strncmp(known, name, length) == 0 && name[length] == '\0';
 }
 
+/* The number of the text at the address, which is made if there is none. */
+static uint32_t number_of(const char *name) {
+    uint32_t text = segment_name(name, strlen(name)), slot = text * 0x9e3779b1u >> (32 - TEXT_BITS);
+    for (; text_slots[slot] != 0; slot = (slot + 1) % TEXT_SLOTS)
+        if (texts[text_slots[slot] - 1] == text) return text_slots[slot] - 1;
+    texts[symbols_count] = text;
+    text_slots[slot] = ++symbols_count;
+    return symbols_count - 1;
+}
+
 uint32_t symbols_compare(struct symbol *found, const char *name) {
     /* Another name may have taken the slot, or a comparison of this one may have come first. */
     struct symbol *symbol = symbols_search(found, name);
     if (symbols_is_sure(symbol, name)) return symbol->number;
     if (!symbol->name || !is_same(name, texts[symbol->number])) {
         used += !symbol->name;
-        texts[symbols_count] = segment_name(name, strlen(name));
-        *symbol = (struct symbol){name, 0, symbols_count++};
+        *symbol = (struct symbol){name, 0, number_of(name)};
     }
     symbol->round = symbols_round;
     return symbol->number;

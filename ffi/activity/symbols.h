@@ -1,19 +1,18 @@
-/* Symbols of kernels: a number for each address of a name, with its text, which the segment keeps once for all
- * devices.
+/* Symbols of kernels: the number of the text at each address of a name. The segment keeps a text once for all
+ * addresses and devices.
  *
  * The driver may reuse the address of a module that was unloaded for a name of another one. So in each round the
- * text in the segment is compared with the text at the address when that comes first. While modules are loaded, a
- * round is all that returned at once, and compares beginnings, and as many texts to their ends as cost little.
- * Several times a second all are compared to their ends, also for sources that do not tell of modules. */
+ * text in the segment is compared with the text at the address when that comes first: its beginning, and as many
+ * texts to their ends as cost little. A round is all that returned at once, if modules were loaded lately or the
+ * source does not tell of modules. Else rounds begin several times a second, and compare all texts to their ends. */
 #ifndef SERVICE_SYMBOLS_H
 #define SERVICE_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Limit of the numbers, more than the frames of a segment: most symbols beyond those share the frame
- * "(other)". */
-#define SYMBOLS 49152u
+/* Limit of the numbers: as many as a segment has cells. */
+#define SYMBOLS 16384u
 
 struct symbol {
     const char *name; /* the driver's address; NULL: a free slot */
@@ -30,7 +29,8 @@ extern uint32_t symbols_count; /* numbers in use */
 /* A module was loaded: an address may have another name from now on. From any thread. */
 void symbols_module_loaded(void);
 
-/* Begins a round, if names may have changed. To be called before records that may have been made after the last round began. */
+/* Begins a round, if names may have changed. To be called before records that may have been made after the last
+ * round began. */
 void symbols_begin_round(void);
 
 /* Makes room for so many further names; slots move. Returns false if there is none until symbols_forget(). */

@@ -10,6 +10,7 @@
 
 #define NAMES 1000u
 #define LONGEST 2000u
+#define MANY 120000u
 
 static char names[NAMES][LONGEST + 1];
 
@@ -72,12 +73,18 @@ static void see_lengths(void) {
     CHECK(is_found(NULL));
 }
 
-/* More addresses than are remembered. */
+/* More texts than have numbers, and more addresses than are remembered. Addresses of one text share its number. */
 static void see_many(void) {
-    static char many[60000][8];
+    static char many[MANY][8];
+    symbols_forget();
     symbols_begin_round();
-    for (uint32_t i = 0; i < 60000; i++) {
+    for (uint32_t i = 0; i < MANY; i++) {
         snprintf(many[i], sizeof many[i], "m%u", i % 100);
+        CHECK(is_found(many[i]));
+    }
+    CHECK(symbols_count <= 100);
+    for (uint32_t i = 0; i < 2 * SYMBOLS; i++) {
+        snprintf(many[i], sizeof many[i], "t%u", i);
         CHECK(is_found(many[i]));
     }
 }
