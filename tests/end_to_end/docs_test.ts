@@ -39,7 +39,7 @@ for (const page of pages) {
 const PITFALLS: Record<string, RegExp> = {
   "docs/cuda-capture.md": /^tests\/end_to_end\/cuda.*_test\.ts$/,
   "docs/devices.md":
-    /^(tests\/end_to_end\/devices|tests\/doubles\/nvml\/.*|local\/sources\/devices\/.*)(_test|scenarios)\.ts$/,
+    /^(tests\/end_to_end\/devices|tests\/doubles\/nvml(_strict)?\/.*|local\/sources\/devices\/.*)(_test|scenarios)\.ts$/,
 };
 
 for (const [page, files] of Object.entries(PITFALLS)) {
@@ -60,7 +60,9 @@ async function testNames(files: RegExp): Promise<Set<string>> {
   const names = new Set<string>();
   for (const { path, text } of [...await readFiles("tests"), ...await readFiles("local")]) {
     if (!files.test(path)) continue;
-    for (const [, , test] of text.matchAll(/(?:\btest\(\s*|\bname: |\basync )(["`])(.+?)\1/g)) {
+    for (
+      const [, , test] of text.matchAll(/(?:\btest\(\s*|\b(?:name|says): |\basync )(["`])(.+?)\1/g)
+    ) {
       names.add(test!.replaceAll(/\$\{[^}]*\}/g, "…"));
     }
   }

@@ -17,7 +17,8 @@ const TROUBLES = [
 ];
 
 for (const sanitizer of ["address,undefined", "thread"] satisfies Sanitizer[]) {
-  testUnless(await missingSanitizer(sanitizer))(
+  const test = testUnless(await missingSanitizer(sanitizer));
+  test(
     `the poller holds over the strict double under -fsanitize=${sanitizer}`,
     async () => {
       await Promise.all(DRIVERS.map(async (driver) => {
