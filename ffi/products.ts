@@ -105,6 +105,7 @@ export const PRODUCTS: Record<string, Product> = {
       "devices/nvlink.c",
       "devices/pcie.c",
       "devices/poller.c",
+      "devices/polling.c",
       "devices/throttling.c",
       "segment/file.c",
       "segment/segment.c",

@@ -2,8 +2,8 @@
  * the next poll, so that the averages of consecutive polls cover all of the time. */
 #define _GNU_SOURCE
 #include <math.h>
-#include <time.h>
 
+#include "clock.h"
 #include "groups.h"
 
 /* Samples nearer to each other may be the same one; those far apart are of before a pause. */
@@ -69,13 +69,6 @@ void gpm_close(struct device *device) {
     device->sampled_ns = 0;
 }
 
-/* A poll under load may take its time: its begin does not tell when a sample was taken. */
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static nvmlReturn_t take(struct device *device, nvmlGpmSample_t sample) {
     if (device->parent) return ASK(device, nvmlGpmMigSampleGet, whole_of(device), device->gpu_instance, sample);
     return ASK(device, nvmlGpmSampleGet, device->handle, sample);
@@ -113,11 +106,12 @@ void poll_gpm(struct device *device) {
     if (device->gpm_refused) return;
     nvmlReturn_t answer = device->samples[1] ? NVML_SUCCESS : open_gpm(device);
     if (answer != NVML_SUCCESS) return refuse_all(device, answer);
-    uint64_t since_ns = now_ns() - device->sampled_ns;
+    /* A poll under load may take its time: its begin does not tell when a sample was taken. */
+    uint64_t since_ns = clock_ns(CLOCK_BOOTTIME) - device->sampled_ns;
     if (device->sampled_ns && since_ns < NEAREST_NS) return;
     answer = take(device, device->samples[1]);
     if (answer != NVML_SUCCESS) return refuse_all(device, answer);
-    uint64_t taken_ns = now_ns();
+    uint64_t taken_ns = clock_ns(CLOCK_BOOTTIME);
     nvmlGpmSample_t older = device->samples[0], newer = device->samples[1];
     if (device->sampled_ns && since_ns < FARTHEST_NS) compare(device, older, newer);
     device->samples[0] = newer;

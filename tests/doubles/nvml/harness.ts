@@ -41,6 +41,9 @@ export interface BenchOptions {
   driver?: string;
 }
 
+/** A scenario; it fails if the poller does not do as it must. */
+export type Scenario = (options: BenchOptions) => Promise<void>;
+
 /** A process that polls. */
 export interface Poller {
   readonly started: Started;
