@@ -36,7 +36,11 @@ enum strict_inside cupti_inside(void);
 /* Sets what the thread is inside of; returns what it was inside of before. */
 enum strict_inside cupti_set_inside(enum strict_inside);
 
+/* cupti_activity.c: records that the profiler was given. */
+uint64_t cupti_records_read(void);
+
 /* cupti_callbacks.c */
+int cupti_subscribers(void);
 void cupti_tell_call(struct strict_call *, int site);
 void cupti_tell_resource(uint32_t cbid, struct strict_context *, void *handle, void *descriptor);
 

@@ -1,32 +1,8 @@
 /* Strict driver: graphs, captured from streams or made node by node, and their callbacks. */
-#include "driver.h"
+#include "driver_graphs.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct strict_node {
-    struct strict_graph *graph;
-    struct strict_node *next;
-    struct strict_node *original;
-    struct strict_node *before[STRICT_DEPENDENCIES];
-    uint32_t dependencies, type, index;
-    struct strict_graph *child;
-    struct strict_operation operation;
-    struct strict_function *function;
-};
-
-struct strict_graph {
-    uint32_t id, nodes;
-    struct strict_node *first, *last;
-};
-
-struct strict_exec {
-    uint32_t id;
-    bool whole;
-    struct strict_graph graph;
-    _Atomic uint64_t launches, recorded_ns;
-};
 
 /* Parameters of nodes as cuda.h has them. */
 struct kernel_node_parameters {
@@ -36,7 +12,7 @@ struct kernel_node_parameters {
     void *kernel, *context;
 };
 
-static _Atomic uint32_t last_id;
+_Atomic uint32_t graph_last_id;
 
 uint64_t strict_node_id(const struct strict_node *node)
 {
@@ -53,7 +29,7 @@ uint32_t strict_exec_id(const struct strict_exec *exec)
     return exec->id;
 }
 
-static void tell_graph(uint32_t cbid, struct strict_graph_data data)
+void tell_graph(uint32_t cbid, struct strict_graph_data data)
 {
     tell_resource(cbid, NULL, &data);
 }
@@ -117,7 +93,7 @@ STRICT_API CUresult cuGraphCreate(void **graph, unsigned int flags)
     (void)flags;
     forbid_inside("cuGraphCreate");
     struct strict_graph *made = calloc(1, sizeof *made);
-    made->id = ++last_id;
+    made->id = ++graph_last_id;
     *graph = made;
     tell_graph(RESOURCE_GRAPH_CREATED, (struct strict_graph_data){.graph = made});
     return CUDA_SUCCESS;
@@ -252,7 +228,7 @@ STRICT_API CUresult cuGraphAddEmptyNode(void **node, void *graph, void *const *b
     return end(&call, CUDA_SUCCESS);
 }
 
-static void clone_nodes(struct strict_graph *made, struct strict_graph *graph)
+void clone_nodes(struct strict_graph *made, struct strict_graph *graph)
 {
     for (struct strict_node *node = graph->first; node; node = node->next) {
         struct strict_node *clone = append(made, node->type, &node->operation, node->function);
@@ -280,7 +256,7 @@ STRICT_API CUresult cuGraphAddChildGraphNode(void **node, void *graph, void *con
     struct strict_call call =
         begin(CBID_GRAPH_ADD_CHILD_NODE, "cuGraphAddChildGraphNode", &p, NULL);
     struct strict_graph *copy = calloc(1, sizeof *copy);
-    copy->id = ++last_id;
+    copy->id = ++graph_last_id;
     tell_graph(RESOURCE_GRAPH_CLONED,
                (struct strict_graph_data){.graph = copy, .original_graph = child});
     clone_nodes(copy, child);
@@ -291,84 +267,7 @@ STRICT_API CUresult cuGraphAddChildGraphNode(void **node, void *graph, void *con
     return end(&call, CUDA_SUCCESS);
 }
 
-STRICT_API CUresult cuGraphInstantiateWithFlags(void **made, void *graph, unsigned long long flags)
-{
-    struct {
-        void **made;
-        void *graph;
-        unsigned long long flags;
-    } p = {made, graph, flags};
-    struct strict_call call =
-        begin(CBID_GRAPH_INSTANTIATE, "cuGraphInstantiateWithFlags", &p, NULL);
-    tell_graph(RESOURCE_EXEC_CREATE_STARTING, (struct strict_graph_data){.graph = graph});
-    struct strict_exec *exec = calloc(1, sizeof *exec);
-    exec->id = exec->graph.id = ++last_id;
-    struct strict_hooks *hooks = atomic_load(&strict_hooks);
-    /* Whole graphs are traced only if that was asked for before they were instantiated. */
-    exec->whole = hooks && atomic_load(&hooks->kinds[KIND_GRAPH_TRACE]);
-    clone_nodes(&exec->graph, graph);
-    *made = exec;
-    tell_graph(RESOURCE_EXEC_CREATED, (struct strict_graph_data){.graph = graph, .exec = exec});
-    return end(&call, CUDA_SUCCESS);
-}
-
-STRICT_API CUresult cuGraphExecUpdate_v2(void *exec, void *graph, void *info)
-{
-    struct {
-        void *exec, *graph, *info;
-    } p = {exec, graph, info};
-    struct strict_call call = begin(CBID_GRAPH_EXEC_UPDATE, "cuGraphExecUpdate_v2", &p, NULL);
-    struct strict_exec *updated = exec;
-    struct strict_node *from = ((struct strict_graph *)graph)->first;
-    for (struct strict_node *node = updated->graph.first; node && from;
-         node = node->next, from = from->next) {
-        node->operation = from->operation;
-        node->function = from->function;
-        node->original = from;
-        tell_graph(RESOURCE_NODE_UPDATED, (struct strict_graph_data){
-                       .graph = &updated->graph, .original_graph = graph, .node = node,
-                       .original_node = from, .node_type = node->type, .exec = exec});
-    }
-    return end(&call, CUDA_SUCCESS);
-}
-
-/* The nodes run one after the other; only an exec made for it has one record of all. */
-STRICT_API CUresult cuGraphLaunch(void *exec, void *stream)
-{
-    struct {
-        void *exec, *stream;
-    } p = {exec, stream};
-    struct strict_call call = begin(CBID_GRAPH_LAUNCH, "cuGraphLaunch", &p, NULL);
-    struct strict_exec *launched = exec;
-    struct strict_stream *on = stream_of(stream);
-    struct strict_operation whole = {
-        .kind = KIND_GRAPH_TRACE, .correlation = call.correlation, .graph = launched->id};
-    for (struct strict_node *node = launched->graph.first; node; node = node->next) {
-        struct strict_operation operation = node->operation;
-        whole.duration_ns += operation.duration_ns;
-        if (launched->whole || node->type > NODE_MEMSET)
-            continue;
-        operation.correlation = call.correlation;
-        operation.graph = launched->id;
-        operation.node = strict_node_id(node);
-        execute(on, &operation, node->function);
-    }
-    if (launched->whole && execute(on, &whole, NULL)) {
-        atomic_fetch_add(&launched->launches, 1);
-        atomic_fetch_add(&launched->recorded_ns, whole.duration_ns);
-    }
-    return end(&call, CUDA_SUCCESS);
-}
-
-/* Launches that have one record of the whole graph, and the sum of their durations. */
-STRICT_API CUresult strictGraphGetRecorded(void *exec, uint64_t *launches, uint64_t *sum_ns)
-{
-    *launches = atomic_load(&((struct strict_exec *)exec)->launches);
-    *sum_ns = atomic_load(&((struct strict_exec *)exec)->recorded_ns);
-    return CUDA_SUCCESS;
-}
-
-static void destroy_nodes(struct strict_graph *graph)
+void destroy_nodes(struct strict_graph *graph)
 {
     for (struct strict_node *node = graph->first, *next; node; node = next) {
         next = node->next;
@@ -377,15 +276,6 @@ static void destroy_nodes(struct strict_graph *graph)
         free(node);
     }
     graph->first = graph->last = NULL;
-}
-
-STRICT_API CUresult cuGraphExecDestroy(void *exec)
-{
-    struct strict_call call = begin(CBID_GRAPH_EXEC_DESTROY, "cuGraphExecDestroy", &exec, NULL);
-    tell_graph(RESOURCE_EXEC_DESTROY_STARTING, (struct strict_graph_data){.exec = exec});
-    destroy_nodes(&((struct strict_exec *)exec)->graph);
-    free(exec);
-    return end(&call, CUDA_SUCCESS);
 }
 
 STRICT_API CUresult cuGraphDestroy(void *graph)
