@@ -122,8 +122,10 @@ function* rows({ what, columns, ours, theirs }: Comparison): Generator<Finding> 
       continue;
     }
     if (both.length === 0) {
-      const missing = pairs.some(([mine]) => mine !== null) ? `nvidia-smi's ${column}` : "ours";
-      yield observation(name, `only ${missing} is absent`);
+      const isOurs = pairs.some(([mine]) => mine !== null);
+      yield isOurs
+        ? observation(name, `nvidia-smi's ${column} is absent`)
+        : finding(name, "absent", false, `as nvidia-smi's ${column}`);
       continue;
     }
     const difference = median(both.map(([mine, other]) => Math.abs(mine - other)));

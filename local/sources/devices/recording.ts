@@ -9,8 +9,14 @@ import type { SegmentSeries } from "../segments/tables.ts";
 import { deviceAttributes } from "./attributes.ts";
 import { mpsMode } from "./mps.ts";
 import { type Poller, UUID } from "./poller.ts";
-import type { DeviceEnvironment } from "./visible.ts";
+import type { DeviceEnvironment, VisibleDevices } from "./visible.ts";
 import { XidEvents } from "./xids.ts";
+
+/** A device and what the workload has it for. */
+interface UsedDevice {
+  uuid: string;
+  use: "device" | "mig_parent";
+}
 
 /** The newest poll of a device. */
 interface Poll {
@@ -44,24 +50,24 @@ export class DeviceRecording {
     this.#env = env;
   }
 
-  /** Records the devices `uuids` of all `segments`; returns those that were polled just now. */
+  /** Records `devices` of all `segments`; returns those that were polled just now. */
   record(
     recorder: Recorder,
     segments: Segments<Poller>,
-    uuids: readonly string[],
+    devices: VisibleDevices["devices"],
   ): Set<string> {
     const pollers: Poller[] = [];
     segments.each((poller) => {
-      for (const uuid of uuids) this.#recordIncreases(recorder, poller, uuid);
+      for (const uuid of devices.keys()) this.#recordIncreases(recorder, poller, uuid);
       poller.markRecorded();
       pollers.push(poller);
     });
     const fresh = new Set<string>();
-    for (const uuid of uuids) {
+    for (const [uuid, use] of devices) {
       const poll = newestPoll(pollers, uuid);
       if (!poll) continue;
       this.#recordGap(recorder, uuid, poll);
-      this.#recordResource(recorder, uuid, poll);
+      this.#recordResource(recorder, { uuid, use }, poll);
       const recorded = this.#step(uuid, poll);
       if (isFresh(recorded, recorder.now_ns) && poll.poller.holding(uuid, "lost").length === 0) {
         fresh.add(uuid);
@@ -97,13 +103,18 @@ export class DeviceRecording {
     recorder.counter("profiler_device_gap_nanoseconds", tagsOf(poller, uuid), Math.max(0, gap_ns));
   }
 
-  #recordResource(recorder: Recorder, uuid: string, { poller }: Poll): void {
+  #recordResource(recorder: Recorder, { uuid, use }: UsedDevice, { poller }: Poll): void {
     const attributes = poller.alive ? deviceAttributes(poller, uuid) : null;
     if (!attributes) return;
     const first_seen_ts = this.#firstSeen.get(uuid) ?? tsFromNs(recorder.now_ns);
     this.#firstSeen.set(uuid, first_seen_ts);
-    const mps = { "device.mps_mode": mpsMode(this.#env) };
-    recorder.resource("device", { [UUID]: uuid }, { ...attributes, ...mps }, first_seen_ts);
+    const described = {
+      ...attributes,
+      "device.mps_mode": mpsMode(this.#env),
+      // It is not for the workload, which uses its MIG devices.
+      ...(use === "mig_parent" && { "device.use": use }),
+    };
+    recorder.resource("device", { [UUID]: uuid }, described, first_seen_ts);
     const unsupported = poller.holding(uuid, "unsupported").length;
     recorder.gauge("profiler_unsupported_metrics", tagsOf(poller, uuid), unsupported);
   }

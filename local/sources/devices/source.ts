@@ -73,7 +73,7 @@ class DeviceSource implements Source, Disposable {
     let measured: ReadonlySet<string> = new Set();
     // Until it is known whose they are, increases wait.
     if (visible) {
-      measured = this.#recording.record(recorder, this.#segments, uuids);
+      measured = this.#recording.record(recorder, this.#segments, visible.devices);
       this.#removeEnded();
     }
     const ours = pollers.filter((poller) => poller.own || uuids.some((uuid) => poller.has(uuid)));

@@ -123,6 +123,22 @@ test("gauges are quotients, zero is published, and what is not measured is absen
   assert.deepEqual(messages(window), []);
 });
 
+test("the parent of a MIG device is marked: the workload does not use it as a whole", async () => {
+  await using directory = await temporaryDirectory();
+  const path = `${directory.path}/a/devices`;
+  await using poller = await startPoller(path);
+  const part = { ...OTHER, "device.uuid": "MIG-1" };
+  await poller.list(DEVICE, { ...part, "device.parent_uuid": "GPU-1" });
+  for (const device of [DEVICE, part]) await poller.set("gauge", "device", device, [1]);
+  using run = watch(path, poller.pid, { CUDA_VISIBLE_DEVICES: "MIG-1" });
+  await poller.publish(run.now_ns, DEVICE);
+  await poller.publish(run.now_ns, part);
+  const uses = (await run.tick()).resources.values().map(({ tags, attributes }) =>
+    [tags["device.uuid"], attributes["device.use"]] as const
+  );
+  assert.deepEqual(new Map(uses), new Map([["GPU-1", "mig_parent"], ["MIG-1", undefined]]));
+});
+
 test("what the run's own poller does not list is not recorded, whoever polls it", async () => {
   await using all = await scene();
   const { path, poller, run } = all;
