@@ -25,8 +25,12 @@ static const struct {
 
 void fields_ask(struct device *device, nvmlFieldValue_t *fields, int count) {
     nvmlReturn_t answer = ASK(device, nvmlDeviceGetFieldValues, device->handle, count, fields);
-    if (device_is_answered(device, answer)) return;
-    for (int i = 0; i < count; i++) fields[i].nvmlReturn = answer;
+    bool answered = device_is_answered(device, answer);
+    for (int i = 0; i < count; i++) {
+        if (!answered) fields[i].nvmlReturn = answer;
+        /* A number past the driver's own. */
+        if (fields[i].nvmlReturn == NVML_ERROR_INVALID_ARGUMENT) fields[i].nvmlReturn = NVML_ERROR_FUNCTION_NOT_FOUND;
+    }
 }
 
 uint64_t field_value(const nvmlFieldValue_t *field, unsigned *bits) {
