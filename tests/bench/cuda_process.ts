@@ -44,7 +44,10 @@ export async function benchCudaProcess(directory: string): Promise<Row[]> {
   for (const threads of [1, 2, 8]) rows.push(await launches(measure, threads));
   rows.push(await losses(measure));
   for (const load of RECORD_LOADS) rows.push(await records(measure, load));
-  return [...rows, await arrivals(measure), ...await memory(measure)];
+  // The one that reads nothing keeps buffers of its own.
+  const memoryOf: Measure = (load) =>
+    compare({ ...profilers, nothing: "none" }, { directory, ...load });
+  return [...rows, await arrivals(measure), ...await memory(memoryOf)];
 }
 
 /** A million launches in a second, in bursts of a millisecond. */
@@ -98,7 +101,7 @@ async function arrivals(measure: Measure): Promise<Row> {
   };
 }
 
-/** Resident memory of the process; the other profiler's needs at a usual rate are the double's. */
+/** Resident memory of the process, beyond that of one without a profiler at the usual rate. */
 async function memory(measure: Measure): Promise<Row[]> {
   const usual = await measure({
     words: ["records=50000", "rate=20000", "settle=0"],
