@@ -61,7 +61,7 @@ export async function openReferee(
 ): Promise<Referee> {
   const directory = await temporaryDirectory();
   const at = (name: string) => `${directory.path}/${name}`;
-  const libraries = await strictNvml(driver, sanitizer);
+  const library = await strictNvml(driver, sanitizer);
   const double = { NVML_STRICT_SCRIPT: at("script"), NVML_STRICT_LEDGER: at("ledger") };
   const started: Started[] = [];
   const say = (lines: string) => {
@@ -74,7 +74,6 @@ export async function openReferee(
     say,
     async poll(env = {}) {
       const words = [await host(sanitizer), await pollerLibrary(sanitizer), at("shared/devices")];
-      const library = `${libraries}/libnvidia-ml.so.1`;
       const poller = start([...words, library], { ...double, ...env });
       started.push(poller);
       await poller.stdout.match(/^(0) /m);
@@ -85,7 +84,7 @@ export async function openReferee(
         directory: directory.path,
         env: {
           ...double,
-          SERVICE_NVML_LIBRARY: `${libraries}/libnvidia-ml.so.1`,
+          SERVICE_NVML_LIBRARY: library,
           SERVICE_SNAPSHOT_FILE: at(`${name}.json`),
           ...env,
         },
