@@ -149,9 +149,10 @@ static void decline(uint8_t **buffer, size_t *size) {
     ring_for_few();
 }
 
-/* If the collector's thread is late a buffer has all its room. */
+/* If CUPTI or the collector's thread is late a buffer has all its room: records come faster than buffers return. */
 static void lend(uint32_t index) {
-    sizes[index] = atomic_load(&waiting) < ENOUGH ? atomic_load(&usual_size) : BUFFER_SIZE;
+    bool late = atomic_load(&lent) + atomic_load(&waiting) >= ENOUGH;
+    sizes[index] = late ? BUFFER_SIZE : atomic_load(&usual_size);
     if (touched[index] < sizes[index]) touched[index] = sizes[index];
     atomic_store(&eras[index], atomic_load(&era));
     atomic_store(&states[index], LENT);
