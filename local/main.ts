@@ -26,7 +26,7 @@ function readRun(
 ): Run {
   try {
     const request = readOptions(args, env);
-    if ("run" in request) return planRun(request.run, { env, start_ns });
+    if ("run" in request) return planRun(request.run, { env, start_ns, pid: Deno.pid });
     console.log(request.print === "help" ? helpText() : `service-run ${denoJson.version}`);
     Deno.exit(0);
   } catch (error) {

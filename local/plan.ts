@@ -7,6 +7,8 @@ import type { Target } from "./engines/targets.ts";
 export interface Plan {
   id: string;
   start_ns: bigint;
+  /** The process that waits for the workload, and for its orphans: the launcher's, which becomes it. */
+  reaper: number;
   /** The workload's command line as it is published. */
   commandLine: string;
   /** From `--tag`. */

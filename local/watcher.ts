@@ -8,6 +8,7 @@ import { createClock } from "./base/clock.ts";
 import { guardProcess } from "./base/guard.ts";
 import { errorText, log } from "./base/log.ts";
 import type { ExitStatus } from "./sources/console/exit.ts";
+import type { CpuTime } from "./sources/proc/cpu_time.ts";
 import { createConsoleReader } from "./sources/console/ring.ts";
 import type { ConsoleReader } from "./sources/console/source.ts";
 import { noListener, openListener } from "./serve/listener.ts";
@@ -39,7 +40,8 @@ async function main({ listen, ...plan }: Plan): Promise<void> {
   const { console, reason } = openConsole(() => ending?.status ?? null);
   const missing = { ...plan.missing, ...(reason !== undefined && { console_errors: reason }) };
   const run = { ...plan, devices, missing, now_ns: createClock(), pid: Number(pid) };
-  const session = startSession({ ...run, env, listener, console });
+  const waited = () => ending?.waited ?? null;
+  const session = startSession({ ...run, env, listener, console, waited });
   ending ??= await readEnding((await messages.read()).value);
   await session.finish(ending?.at_ns);
 }
@@ -58,17 +60,23 @@ function openConsole(
 interface Ending {
   status: ExitStatus;
   at_ns: bigint;
+  waited: CpuTime;
 }
 
 /** The end of the workload, from the supervisor's message; `undefined` if the supervisor was killed. */
 async function readEnding(message = ""): Promise<Ending | undefined> {
-  const [, how, digits, at_ns = ""] = /^(exit|signal) (\d+) (\d+)\n$/.exec(message) ?? [];
+  const [, how, digits, at_ns = "", user_us, system_us] =
+    /^(exit|signal) (\d+) (\d+) (\d+) (\d+)\n$/.exec(message) ?? [];
   if (how === undefined) return undefined;
   const number = Number(digits);
   const status = how === "exit"
     ? { code: number, signal: null }
     : { code: 128 + number, signal: await signalName(number) };
-  return { status, at_ns: BigInt(at_ns) };
+  return {
+    status,
+    at_ns: BigInt(at_ns),
+    waited: { user_us: Number(user_us), system_us: Number(system_us) },
+  };
 }
 
 async function signalName(number: number): Promise<string> {

@@ -28,7 +28,8 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     meaning: "Processor time of all threads in the program's own code.",
     read:
       "All since the process's start, in steps of 0.01 s. What it used after its last reading " +
-      "(up to a second before its end) and processes that lived between two readings are not seen.",
+      "(up to a second before its end), and processes that lived between two readings, are in " +
+      "process_ended_user_cpu_seconds: add both over all series for the time of the whole run.",
     act:
       "Divide by profiler_covered_nanoseconds / 1e9 for the mean number of busy threads. Sample " +
       "the process's stacks to see where they are.",
@@ -43,6 +44,37 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     act:
       "More than about a fifth of the user time: look for small reads and writes, memory mapped " +
       "and unmapped again and again, or busy waiting for the GPU.",
+  },
+  {
+    name: "process_ended_user_cpu_seconds",
+    type: "counter",
+    unit: "seconds",
+    tags: [],
+    meaning: "Processor time in programs' own code of processes that have ended, as far as no " +
+      "process_user_cpu_seconds has it: the ends of those that were measured, and all of those " +
+      "that lived between two readings.",
+    read:
+      "Add it to process_user_cpu_seconds of all processes: the sum is what getrusage says of the " +
+      "whole tree, its orphans included. The kernel tells the time of an ended process to the one " +
+      "that waits for it: this counts what waiters gain, less what series of the ended have. At the " +
+      "end of a run it is exact to the microsecond. A process whose parent ignores its children " +
+      "(SIGCHLD) has only what was read before its end.",
+    act:
+      "Most of the run's time: it starts many short programs, as loops of a shell, compilers and " +
+      "tokenizers in subprocesses do. Let one process do the work of many.",
+  },
+  {
+    name: "process_ended_system_cpu_seconds",
+    type: "counter",
+    unit: "seconds",
+    tags: [],
+    meaning: "Processor time in the kernel of processes that have ended, as far as no " +
+      "process_system_cpu_seconds has it.",
+    read:
+      "As process_ended_user_cpu_seconds, with process_system_cpu_seconds. Starting and ending a " +
+      "process counts here.",
+    act:
+      "More than the user time beside it: the programs are too short for what their start costs.",
   },
   {
     name: "process_memory_usage_bytes",

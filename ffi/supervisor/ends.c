@@ -33,13 +33,23 @@ static sigset_t only(int signal_number) {
 
 /* ---- The workload and the watcher ---- */
 
-static void tell_end(struct supervisor *s) {
+/* Processor time of all that has been waited for since our start. `by_parent` is what the workload's
+ * parent has waited for, which is not ours before we have waited for that parent. */
+static struct cpu_time waited_for(const struct supervisor *s, struct cpu_time by_parent) {
+    struct cpu_time here = cpu_time_of_children();
+    if (s->workload.parent == 0) by_parent = (struct cpu_time){0};
+    return (struct cpu_time){here.user_us - s->before.user_us + by_parent.user_us,
+                             here.system_us - s->before.system_us + by_parent.system_us};
+}
+
+static void tell_end(struct supervisor *s, struct cpu_time used) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     bool killed = WIFSIGNALED(s->wait_status);
     int number = killed ? WTERMSIG(s->wait_status) : WEXITSTATUS(s->wait_status);
-    s->told += dprintf(s->watcher_stdin, "%s %d %lld%09ld\n", killed ? "signal" : "exit", number,
-                       (long long)now.tv_sec, now.tv_nsec);
+    s->told += dprintf(s->watcher_stdin, "%s %d %lld%09ld %lld %lld\n",
+                       killed ? "signal" : "exit", number, (long long)now.tv_sec, now.tv_nsec,
+                       (long long)used.user_us, (long long)used.system_us);
 }
 
 /* Whether the watcher has yet to read its first line: then it reads all at once, and begins nothing
@@ -49,13 +59,14 @@ static bool has_read_nothing(const struct supervisor *s) {
     return ioctl(s->watcher_stdin, FIONREAD, &unread) == 0 && unread == s->told;
 }
 
-static void end(struct supervisor *s, int status) {
+/* The workload has ended; its parent, if it has one of its own, has reported `by_parent`. */
+static void end(struct supervisor *s, int status, struct cpu_time by_parent) {
     if (s->ended) return;
     /* First its output, so that the watcher finds all of it in the ring. */
     streams_end(&s->streams);
     s->ended = true;
     s->wait_status = status;
-    tell_end(s);
+    tell_end(s, waited_for(s, by_parent));
     s->deadline_ms = now_ms() + (s->leaves && has_read_nothing(s) ? 0 : WATCHER_END_MS);
     close(s->watcher_stdin);
     s->watcher_stdin = -1;
@@ -78,7 +89,8 @@ static void stop(struct supervisor *s, int signal_number) {
 }
 
 void reap(struct supervisor *s) {
-    int status;
+    int status, workload_status = 0;
+    bool ended = false;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         if (pid == s->watcher) {
             s->watcher = -1;
@@ -86,24 +98,31 @@ void reap(struct supervisor *s) {
                 terminal_log(&s->streams.terminal,
                              "no profile, the workload runs without one: the watcher exited with %d",
                              WEXITSTATUS(status));
+        } else if (pid == s->workload.parent) {
+            s->workload.parent = 0;
         } else if (pid == s->workload.pid) {
-            end(s, status);
+            workload_status = status;
+            ended = true;
         }
     }
+    /* After all orphans that have ended too: their processor time is known then. */
+    if (ended) end(s, workload_status, (struct cpu_time){0});
 }
 
 void read_report(struct supervisor *s) {
-    int status;
-    ssize_t n = read(s->workload.reports, &status, sizeof status);
+    struct report report;
+    ssize_t n = read(s->workload.reports, &report, sizeof report);
     if (n < 0 && errno == EINTR) return;
-    bool complete = n == (ssize_t)sizeof status;
-    if (complete && WIFSTOPPED(status)) {
-        stop(s, WSTOPSIG(status));
+    bool complete = n == (ssize_t)sizeof report;
+    if (complete && WIFSTOPPED(report.status)) {
+        stop(s, WSTOPSIG(report.status));
         return;
     }
+    reap(s);
     /* Closed without a report of the end: the workload's parent was killed, and so was the
      * workload. */
-    end(s, complete ? status : SIGKILL);
+    if (!complete) report = (struct report){.status = SIGKILL};
+    end(s, report.status, report.used);
     close(s->workload.reports);
     s->workload.reports = -1;
 }

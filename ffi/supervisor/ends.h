@@ -5,7 +5,7 @@
 
 #include "supervisor.h"
 
-/* Reaps children that have ended: the workload, the watcher, and as process 1 orphans. */
+/* Reaps children that have ended: the workload, the watcher, and orphans. */
 void reap(struct supervisor *s);
 
 /* Reads a wait status of a workload with its own session from `s->workload.reports`. */

@@ -5,7 +5,9 @@
  * The shell waits for this process: it carries the command's streams, forwards signals, and exits as
  * the command does. It also starts the watcher (the N words), which reads the console from a ring in
  * shared memory; the command does not depend on the watcher. The watcher reads from its stdin
- * "pid N", and at the end "exit N T" or "signal N T", with the time T in nanoseconds since the epoch.
+ * "pid N", and at the end "exit N T U S" or "signal N T U S", with the time T in nanoseconds since the
+ * epoch, and the processor time U and S (user, system) in microseconds of all processes that were
+ * waited for. Orphans of the command become children of this process, so that it waits for them too.
  * With --leave this process does not wait for a watcher that has not read its first line by then. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "descriptors.h"
@@ -111,6 +114,8 @@ int main(int argc, char **argv) {
             "usage: service-supervisor [--leave] [--set NAME=value]... [--watch N word...] -- command");
         return 2;
     }
+    s.before = cpu_time_of_children();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     streams_open(&s.streams, &s.workload);
     int ring = ring_create();
     signals_open(&s);

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,8 +65,16 @@ static void keep_only(const int *fds, int count) {
     descriptors_close_from(count);
 }
 
+struct cpu_time cpu_time_of_children(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_CHILDREN, &usage) != 0) return (struct cpu_time){0};
+    const struct timeval *user = &usage.ru_utime, *system = &usage.ru_stime;
+    return (struct cpu_time){(int64_t)user->tv_sec * 1000000 + user->tv_usec,
+                             (int64_t)system->tv_sec * 1000000 + system->tv_usec};
+}
+
 /* Process of the workload's parent in a session of its own: starts the workload and writes to
- * `reports` its pid, or the negative errno of a failed fork, and then its wait statuses. */
+ * `reports` its pid, or the negative errno of a failed fork, and then a report of each status. */
 static void run_parent(const struct workload *w, int reports, int failed) {
     setsid();
     ioctl(w->terminal, TIOCSCTTY, 0);
@@ -80,13 +90,15 @@ static void run_parent(const struct workload *w, int reports, int failed) {
     int kept[] = {w->terminal, reports};
     (void)!write(reports, &started, sizeof started);
     keep_only(kept, 2);
-    int status = 0;
-    while (pid > 0 && waitpid(pid, &status, WUNTRACED) == pid) {
+    struct report report = {0};
+    while (pid > 0 && waitpid(pid, &report.status, WUNTRACED) == pid) {
+        bool ended = !WIFSTOPPED(report.status);
         /* The end of a session sends SIGHUP to its foreground group: it must be the group of this
          * process, not one in which processes of the workload still run. */
-        if (!WIFSTOPPED(status)) tcsetpgrp(0, self);
-        (void)!write(1, &status, sizeof status);
-        if (!WIFSTOPPED(status)) break;
+        if (ended) tcsetpgrp(0, self);
+        if (ended) report.used = cpu_time_of_children();
+        (void)!write(1, &report, sizeof report);
+        if (ended) break;
     }
     _exit(0);
 }
@@ -108,6 +120,7 @@ int start_workload(struct workload *w) {
     if (w->terminal >= 0) {
         close(reports[1]);
         int started = -EAGAIN;
+        w->parent = pid;
         (void)!read(w->reports, &started, sizeof started);
         if (started < 0) return -started;
         w->pid = started;

@@ -21,6 +21,7 @@ struct supervisor {
     bool leaves;          /* the exit does not wait for a watcher that is still starting */
     bool ended;           /* the workload has ended */
     int wait_status;      /* of the workload, once it has ended */
+    struct cpu_time before; /* of children that this process had waited for before its start */
     uint64_t deadline_ms; /* CLOCK_MONOTONIC until which the exit waits for the watcher */
     bool hurried;         /* a signal came after the workload's end: exit at once */
 };

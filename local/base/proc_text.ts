@@ -9,6 +9,9 @@ export interface ProcessStat {
   parent: number;
   user_ticks: number;
   system_ticks: number;
+  /** Of ended children that the process has waited for, and of those that they had waited for. */
+  waited_user_ticks: number;
+  waited_system_ticks: number;
   threads: number;
   /** Ticks from the machine's start to the process's: with the pid, its identity. */
   start_ticks: number;
@@ -26,6 +29,8 @@ export function parseStat(text: string): ProcessStat | null {
     parent: integer(parent),
     user_ticks: integer(fields[11]),
     system_ticks: integer(fields[12]),
+    waited_user_ticks: integer(fields[13]),
+    waited_system_ticks: integer(fields[14]),
     threads: integer(fields[17]),
     start_ticks: integer(fields[19]),
   };

@@ -22,6 +22,7 @@ export interface Run extends Pick<Options, "command" | "cudaGraphTrace"> {
 export interface RunContext {
   env: Record<string, string>;
   start_ns: bigint;
+  pid: number;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface RunContext {
  *
  * @throws {Error} If it cannot listen where the user asked it to.
  */
-export function planRun(options: Options, { env, start_ns }: RunContext): Run {
+export function planRun(options: Options, { env, start_ns, pid }: RunContext): Run {
   const { tags, listenHost, listenPort, cudaGraphTrace } = options;
   const listen = {
     host: listenHost,
@@ -46,6 +47,7 @@ export function planRun(options: Options, { env, start_ns }: RunContext): Run {
     plan: {
       id: newInstanceId(),
       start_ns,
+      reaper: pid,
       commandLine: commandLine(options.command),
       changes,
       tags,

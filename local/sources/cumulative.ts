@@ -52,11 +52,3 @@ export function distributionSince(
   const hasFallen = buckets.counts.some((times) => times < 0);
   return hasFallen ? sinceZero : { ...sinceZero, count, sum, buckets };
 }
-
-/** Parts of a second that add up exactly in doubles, in any order, unlike hundredths. */
-const EXACT_PARTS = 2 ** 20;
-
-/** A cumulative time to the nearest 2^-20 s, so that increases of it add up exactly for every reader. */
-export function exactSeconds(seconds: number): number {
-  return Math.round(seconds * EXACT_PARTS) / EXACT_PARTS;
-}

@@ -1,7 +1,7 @@
 /** The profiler's own cost. */
 
 import { openProcessorClock } from "../base/native.ts";
-import { CumulativeReadings, exactSeconds } from "./cumulative.ts";
+import { CumulativeReadings } from "./cumulative.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Source } from "./source.ts";
 
@@ -14,8 +14,8 @@ export function createProfilerCostSource(): Source {
   return {
     sample(recorder: Recorder) {
       if (used_ns) {
-        const seconds = exactSeconds(used_ns() / 1e9);
-        recorder.counter("profiler_cpu_seconds", NO_TAGS, readings.increase("cpu", seconds));
+        const increase = readings.increase("cpu", used_ns() / 1e9);
+        recorder.counter("profiler_cpu_seconds", NO_TAGS, increase);
       }
       recorder.gauge("profiler_memory_usage_bytes", NO_TAGS, Deno.memoryUsage().rss);
     },

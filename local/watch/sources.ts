@@ -13,6 +13,7 @@ import { createActivitySource } from "../sources/activity/source.ts";
 import { createCaptureStateSource } from "../sources/capture_state.ts";
 import { type ConsoleReader, createConsoleSource } from "../sources/console/source.ts";
 import { createDeviceSource } from "../sources/devices/source.ts";
+import type { CpuTime } from "../sources/proc/cpu_time.ts";
 import { createHostSource } from "../sources/proc/host.ts";
 import { createProcessSource } from "../sources/proc/processes.ts";
 import { createProfilerCostSource } from "../sources/profiler_cost.ts";
@@ -24,6 +25,8 @@ export interface StartedRun extends Omit<Plan, "listen"> {
   now_ns: () => bigint;
   /** The workload's first process. */
   pid: number;
+  /** Processor time that the reaper had waited for at the workload's end, once that is known. */
+  waited?: () => CpuTime | null;
   /** The workload's console; absent without a supervisor. */
   console?: ConsoleReader;
   /** The environment that the workload has too. */
@@ -57,8 +60,10 @@ export function createSources(run: StartedRun, context: SourceContext): Source[]
   return SOURCES.flatMap((create) => create(run, context));
 }
 
-function processes({ id, pid }: StartedRun, { attributes }: SourceContext): Source[] {
-  return [createProcessSource({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}`, attributes })];
+function processes({ id, pid, ...run }: StartedRun, { attributes }: SourceContext): Source[] {
+  const marker = `${INSTANCE_VARIABLE}=${id}`;
+  const reaper = { pid: run.reaper, waited: run.waited };
+  return [createProcessSource({ root: pid, marker, reaper, attributes })];
 }
 
 function captureState({ console, missing }: StartedRun): Source[] {

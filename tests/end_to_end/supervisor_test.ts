@@ -305,7 +305,7 @@ async function withWatcher(watch: string, { leave, command }: { leave: boolean; 
   return { code, atEnd, later: await until(read) };
 }
 
-const MESSAGES = /^pid \d+\nexit 7 \d{19}\n$/;
+const MESSAGES = /^pid \d+\nexit 7 \d{19} \d+ \d+\n$/;
 
 test("--leave: a watcher that is still starting is not waited for, and reads everything", async () => {
   const watch = "until [ -e go ]; do sleep 0.01; done; cat > part; mv part read";

@@ -3,12 +3,22 @@
 import { type Sum, type Tags, tsFromNs } from "@service/core";
 import { addSums } from "@service/core/sum";
 import { createPace } from "../pacing.ts";
-import { parseCpu, type ProcessStat, type ProcessStatus } from "../../base/proc_text.ts";
+import { hasEnded, parseCpu, type ProcessStat, type ProcessStatus } from "../../base/proc_text.ts";
 import { createProcFiles } from "../../base/proc_files.ts";
 import { processAttributes } from "./attributes.ts";
+import {
+  addCpuTimes,
+  CpuCounters,
+  type CpuTime,
+  cpuTimeOfTicks,
+  cpuTimeSince,
+  NO_CPU_TIME,
+} from "./cpu_time.ts";
+import { EndedTime } from "./ended_time.ts";
 import { type ProcessReading, readProcess } from "./reading.ts";
+import { type Reaper, ReaperTime } from "./reaper_time.ts";
 import { ProcessTree } from "./tree.ts";
-import { CumulativeReadings, exactSeconds } from "../cumulative.ts";
+import { CumulativeReadings } from "../cumulative.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Source } from "../source.ts";
 
@@ -18,6 +28,8 @@ export interface ProcessSourceOptions {
   root: number;
   /** The environment entry (`NAME=value`) that the workload hands down to all it starts. */
   marker: string;
+  /** Waits for the workload's first process and for orphans. */
+  reaper: Reaper;
   /** Further attributes of the workload's first process. */
   attributes?: Tags;
   /** The profiler's own pid: it and the processes that it starts are not measured. */
@@ -38,14 +50,27 @@ const COSTLY_EVERY = 10;
 /** Limit of processes for which a sample reads more than the CPU time; with more they take turns. */
 const USAGE_PER_SAMPLE = 32;
 
+const NO_TAGS: Tags = {};
+
+const OWN_CPU = { user: "process_user_cpu_seconds", system: "process_system_cpu_seconds" };
+
+const ENDED_CPU = {
+  user: "process_ended_user_cpu_seconds",
+  system: "process_ended_system_cpu_seconds",
+};
+
 /** Samples in which a new process is described again: it may still replace its program. */
 const YOUNG_SAMPLES = 3;
 
 /** A source that measures every process of the workload from its first sample until it ends. */
 export function createProcessSource(options: ProcessSourceOptions): Source {
-  const { root, marker, self = Deno.pid, proc, clock_ms = () => performance.now() } = options;
+  const { root, marker, reaper, self = Deno.pid, proc } = options;
+  const { clock_ms = () => performance.now() } = options;
   const files = createProcFiles(proc);
-  const tree = new ProcessTree({ root, marker, self, files });
+  const tree = new ProcessTree({ root, marker, self, reaper: reaper.pid, files });
+  const reaperTime = new ReaperTime(reaper, files);
+  const ended = new EndedTime();
+  const endedCounters = new CpuCounters(ENDED_CPU, NO_TAGS);
   const members = new Map<number, Member>();
   const processors = parseCpu(files.text("stat") ?? "")?.count || navigator.hardwareConcurrency;
   const descriptorsCounted = (files.size("self/fd") ?? 0) > 0;
@@ -61,24 +86,44 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
     });
     const now_ms = clock_ms();
     if (!reading || (known && known.start_ticks !== reading.stat.start_ticks)) {
-      members.delete(pid);
+      forget(pid);
       tree.forget(pid);
       return;
     }
-    const member = known ?? newMember(pid, reading.stat, recorder);
+    const { stat } = reading;
+    // Its waiter has the time of one that was never seen alive.
+    if (!known && hasEnded(stat)) return;
+    const member = known ?? newMember(pid, stat, recorder);
     members.set(pid, member);
-    if (member.samples++ < YOUNG_SAMPLES || member.comm !== reading.stat.comm) {
-      member.comm = reading.stat.comm;
+    const { parent } = stat;
+    member.isAwaited = pid === root || parent === reaper.pid || members.has(parent);
+    const waited = cpuTimeOfTicks(stat.waited_user_ticks, stat.waited_system_ticks);
+    ended.gained(cpuTimeSince(member.waited, waited));
+    member.waited = waited;
+    if (hasEnded(stat)) {
+      recordLast(recorder, member, stat);
+      return;
+    }
+    if (member.samples++ < YOUNG_SAMPLES || member.comm !== stat.comm) {
+      member.comm = stat.comm;
       const attributes = {
-        ...processAttributes(files, reading.stat),
+        ...processAttributes(files, stat),
         "process.root_pid": String(root),
       };
       member.attributes = pid === root ? { ...attributes, ...options.attributes } : attributes;
     }
     recorder.resource("process", member.tags, member.attributes, member.first_seen_ts);
-    recordCpu(recorder, member, { ...reading.stat, now_ms, processors });
+    recordCpu(recorder, member, { stat, now_ms, processors });
     recordUsage(recorder, member, reading);
     if (reading.threads) recordSwitches(recorder, member, reading.threads);
+  }
+
+  /** The process is gone: its waiter gains what was counted of it. */
+  function forget(pid: number): void {
+    const member = members.get(pid);
+    if (!member) return;
+    members.delete(pid);
+    if (member.isAwaited) ended.gone(addCpuTimes(member.used, member.waited));
   }
 
   return {
@@ -86,7 +131,9 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
       const pace = createPace();
       const pids = await tree.update(pace);
       const existing = new Set(pids);
-      for (const pid of members.keys()) if (!existing.has(pid)) members.delete(pid);
+      for (const pid of members.keys()) if (!existing.has(pid)) forget(pid);
+      // Waiters are read before those for which they wait: no time is counted in both.
+      ended.gained(reaperTime.gained());
       const usageEvery = Math.max(1, Math.ceil(pids.length / USAGE_PER_SAMPLE));
       const share = Math.ceil(THREADS_PER_SAMPLE / Math.min(pids.length, USAGE_PER_SAMPLE));
       const load = { usageEvery, maxThreads: Math.min(MAX_THREADS, share) };
@@ -94,6 +141,7 @@ export function createProcessSource(options: ProcessSourceOptions): Source {
         sampleProcess(recorder, pid, load);
         await pace();
       }
+      endedCounters.record(recorder, ended.settle());
     },
   };
 }
@@ -111,51 +159,72 @@ interface Member {
   readonly tags: Tags;
   readonly first_seen_ts: number;
   readonly readings: CumulativeReadings;
+  readonly cpu: CpuCounters;
   /** By thread id. */
   readonly threads: Map<string, CumulativeReadings>;
   samples: number;
   comm: string;
   attributes: Tags;
-  cpu: { ticks: number; at_ms: number } | null;
+  /** Whether its parent is one of ours, and not a stranger that has adopted it. */
+  isAwaited: boolean;
+  /** Processor time of its own at its last reading. */
+  used: CpuTime;
+  /** Processor time of ended children that it had waited for by then. */
+  waited: CpuTime;
+  read_ms: number | null;
 }
 
-function newMember(pid: number, { start_ticks, comm }: ProcessStat, recorder: Recorder): Member {
+function newMember(pid: number, stat: ProcessStat, recorder: Recorder): Member {
+  const { start_ticks, comm } = stat;
+  const tags = Object.freeze({ "process.pid": String(pid) });
   return {
     start_ticks,
-    tags: Object.freeze({ "process.pid": String(pid) }),
+    tags,
     first_seen_ts: tsFromNs(recorder.now_ns),
     readings: new CumulativeReadings("increase"),
+    cpu: new CpuCounters(OWN_CPU, tags),
     threads: new Map(),
     samples: 0,
     comm,
     attributes: {},
-    cpu: null,
+    isAwaited: true,
+    used: NO_CPU_TIME,
+    waited: NO_CPU_TIME,
+    read_ms: null,
   };
 }
 
-/** The kernel's unit of processor time, the same on every machine. */
-const TICKS_PER_SECOND = 100;
-
 interface CpuReading {
-  user_ticks: number;
-  system_ticks: number;
+  stat: ProcessStat;
   now_ms: number;
   processors: number;
 }
 
 function recordCpu(recorder: Recorder, member: Member, reading: CpuReading): void {
-  const { user_ticks, system_ticks, now_ms, processors } = reading;
-  const { tags, readings, cpu } = member;
-  const user = readings.increase("user", exactSeconds(user_ticks / TICKS_PER_SECOND));
-  const system = readings.increase("system", exactSeconds(system_ticks / TICKS_PER_SECOND));
-  recorder.counter("process_user_cpu_seconds", tags, user);
-  recorder.counter("process_system_cpu_seconds", tags, system);
-  const ticks = user_ticks + system_ticks;
-  member.cpu = { ticks, at_ms: now_ms };
-  if (cpu === null || now_ms <= cpu.at_ms) return;
-  const possible = ((now_ms - cpu.at_ms) / 1000) * TICKS_PER_SECOND * processors;
-  const percent = ((ticks - cpu.ticks) / possible) * 100;
-  recorder.gauge("process_cpu_usage_percent", tags, Math.min(100, percent));
+  const { stat, now_ms, processors } = reading;
+  const { used: before, read_ms } = member;
+  recordUsed(recorder, member, stat);
+  member.read_ms = now_ms;
+  if (read_ms === null || now_ms <= read_ms) return;
+  const { user_us, system_us } = cpuTimeSince(before, member.used);
+  const possible_us = (now_ms - read_ms) * 1e3 * processors;
+  const percent = ((user_us + system_us) / possible_us) * 100;
+  recorder.gauge("process_cpu_usage_percent", member.tags, Math.min(100, percent));
+}
+
+/** Records the last time of a process that has ended, once. */
+function recordLast(recorder: Recorder, member: Member, stat: ProcessStat): void {
+  const { user_us, system_us } = cpuTimeSince(member.used, usedBy(stat));
+  if (user_us + system_us > 0) recordUsed(recorder, member, stat);
+}
+
+function recordUsed(recorder: Recorder, member: Member, stat: ProcessStat): void {
+  member.used = usedBy(stat);
+  member.cpu.record(recorder, member.used);
+}
+
+function usedBy({ user_ticks, system_ticks }: ProcessStat): CpuTime {
+  return cpuTimeOfTicks(user_ticks, system_ticks);
 }
 
 function recordUsage(recorder: Recorder, member: Member, reading: ProcessReading): void {

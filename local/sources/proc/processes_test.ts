@@ -3,12 +3,15 @@
 import assert from "node:assert/strict";
 import type { Resource, Sum, Window } from "@service/core";
 import { addSums, rounded } from "@service/core/sum";
+import fc from "fast-check";
+import type { CpuTime } from "./cpu_time.ts";
 import { createProcessSource, type ProcessSourceOptions } from "./processes.ts";
 import { Recorder } from "../recorder.ts";
 import { command } from "../../../tests/command.ts";
 import { testUnless } from "../../../tests/skipping.ts";
 
 const test = testUnless(Deno.build.os === "linux" ? null : "not Linux");
+const REAPER = 3;
 const MARKER = `SERVICE_INSTANCE_ID=${crypto.randomUUID()}`;
 
 // Each program says its pids on one line, and ends when its standard input does.
@@ -109,7 +112,6 @@ test("processor time, memory and bytes count from the process's start", async ()
   const value = (name: string) => valueOf(window, name, pid!);
   const seconds = value("process_user_cpu_seconds")! + value("process_system_cpu_seconds")!;
   assert.ok(seconds >= 0.25 && seconds < 30, String(seconds));
-  assert.equal(Number.isInteger(value("process_user_cpu_seconds")! * 2 ** 20), true);
   assert.ok(value("process_memory_usage_bytes")! > 64 * 2 ** 20);
   assert.ok(value("process_memory_virtual_bytes")! >= value("process_memory_usage_bytes")!);
   assert.ok(value("process_io_read_bytes")! >= 2 ** 20);
@@ -133,20 +135,18 @@ test("switches of all threads are added up, not only those of the first", async 
   assert.ok(all >= Number(first?.[1]) + 8 * 3, `${all} of which ${first?.[1]}`);
 });
 
-Deno.test("windows of processor seconds add up exactly, as doubles", async () => {
+Deno.test("windows of processor seconds add up to the ticks, divided once", async () => {
   using proc = new MadeUp();
   const source = watch(7, { proc: proc.folder });
-  let plain = 0;
-  let exact: Sum = 0;
-  let last = 0;
-  for (let ticks = 1; ticks < 500; ticks += 7) {
-    proc.process(7, { user_ticks: last = ticks });
-    const increase = valueOf(await sampled(source), "process_user_cpu_seconds", "7")!;
-    plain += increase;
-    exact = addSums(exact, increase);
+  let sum: Sum = 0;
+  for (const ticks of [3, 52, 53, 60, 90, 91, 498, 499, 100_007]) {
+    proc.process(7, { user_ticks: ticks });
+    for (const series of (await sampled(source)).series.values()) {
+      if (series.name !== "process_user_cpu_seconds" || series.type !== "counter") continue;
+      sum = addSums(sum, series.total);
+    }
+    assert.equal(sum, ticks / 100);
   }
-  assert.equal(exact, plain);
-  assert.equal(plain, Math.round((last / 100) * 2 ** 20) / 2 ** 20);
 });
 
 Deno.test("the share of all processors is of the time between two readings", async () => {
@@ -248,6 +248,104 @@ Deno.test("of many processes each is read whole in its turn, and its processor t
   assert.equal(whole, 100);
 });
 
+Deno.test("the time of ended processes is what their waiters gain beyond their own series", async () => {
+  using proc = new MadeUp();
+  const source = watch(7, { proc: proc.folder });
+  const ended = async () => {
+    const window = await sampled(source);
+    return ["user", "system"].map((mode) => totalOf(window, `process_ended_${mode}_cpu_seconds`));
+  };
+  proc.process(7, {});
+  proc.process(8, { parent: 7, user_ticks: 70, system_ticks: 3 });
+  assert.deepEqual(await ended(), [0, 0]);
+  // It used 20 more, and with it one ended that was never seen.
+  proc.gone(8);
+  proc.process(7, { waited_ticks: [90 + 11, 3] });
+  assert.deepEqual(await ended(), [0.31, 0]);
+  // A waiter that was read before it waited gains in the next sample.
+  proc.process(9, { parent: 7, user_ticks: 50 });
+  assert.deepEqual(await ended(), [0, 0]);
+  proc.gone(9);
+  assert.deepEqual(await ended(), [0, 0]);
+  proc.process(7, { waited_ticks: [90 + 11 + 60, 4] });
+  assert.deepEqual(await ended(), [0.1, 0.01]);
+  // One that nobody waits for is owed for a sample, and hides nothing after that.
+  proc.process(10, { parent: 7, user_ticks: 500 });
+  await ended();
+  proc.gone(10);
+  assert.deepEqual(await ended(), [0, 0]);
+  assert.deepEqual(await ended(), [0, 0]);
+  proc.process(7, { waited_ticks: [90 + 11 + 60 + 5, 4] });
+  assert.deepEqual(await ended(), [0.05, 0]);
+});
+
+Deno.test("a process that nobody has waited for yet has its last time in its own series", async () => {
+  using proc = new MadeUp();
+  const source = watch(7, { proc: proc.folder });
+  proc.process(7, {});
+  proc.process(8, { parent: 7, user_ticks: 10 });
+  await sampled(source);
+  proc.process(8, { parent: 7, user_ticks: 75, state: "Z" });
+  const window = await sampled(source);
+  assert.equal(valueOf(window, "process_user_cpu_seconds", "8"), 0.65);
+  assert.equal(valueOf(window, "process_threads", "8"), undefined);
+  assert.deepEqual(pidsOf(await sampled(source)), new Set(["7"]));
+  proc.gone(8);
+  proc.process(7, { waited_ticks: [75, 0] });
+  assert.equal(totalOf(await sampled(source), "process_ended_user_cpu_seconds"), 0);
+});
+
+Deno.test("the reaper's own children of before are not the run's, and its last word counts", async () => {
+  using proc = new MadeUp();
+  let waited: CpuTime | null = null;
+  const reaper = { pid: REAPER, waited: () => waited };
+  const source = watch(7, { proc: proc.folder, reaper });
+  proc.process(REAPER, { waited_ticks: [1_000, 0] });
+  proc.process(7, { parent: REAPER, user_ticks: 20 });
+  const ended = async () => totalOf(await sampled(source), "process_ended_user_cpu_seconds");
+  assert.equal(await ended(), 0);
+  // An orphan that had no time to be seen.
+  proc.process(REAPER, { waited_ticks: [1_030, 0] });
+  assert.equal(await ended(), 0.3);
+  proc.gone(7);
+  proc.gone(REAPER);
+  waited = { user_us: 512_345, system_us: 0 };
+  assert.equal(await ended(), 0.012345);
+});
+
+Deno.test("all series add up to the processor time of the tree, whatever starts, works and ends", async () => {
+  const step = fc.record({
+    what: fc.constantFrom("start", "start", "work", "work", "end", "end", "sample"),
+    which: fc.nat(100),
+    ticks: fc.nat(90),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      using proc = new MadeUp();
+      const tree = new ModelTree(proc);
+      const source = watch(7, { proc: proc.folder });
+      let sum = 0;
+      const sample = async () => {
+        const { series } = await sampled(source);
+        for (const entry of series.values()) {
+          if (entry.type !== "counter" || !/user_cpu_seconds$/.test(entry.name)) continue;
+          sum += Math.round(rounded(entry.total) * 100);
+        }
+        // Newly forked and ended ones may be owed; never is more counted than was used.
+        assert(sum <= tree.used, `${sum} ticks of ${tree.used}`);
+      };
+      await sample();
+      for (const { what, which, ticks } of steps) {
+        if (what === "sample") await sample();
+        else tree[what](which, ticks);
+      }
+      await sample();
+      assert.equal(sum, tree.used);
+    }),
+    { numRuns: 60 },
+  );
+});
+
 Deno.test("a marker that another one starts with is not the marker", async () => {
   using proc = new MadeUp();
   proc.process(8, { environ: `A=1\0${MARKER}\0` });
@@ -257,7 +355,7 @@ Deno.test("a marker that another one starts with is not the marker", async () =>
 });
 
 function watch(root: number, options: Partial<ProcessSourceOptions> = {}) {
-  return createProcessSource({ root, marker: MARKER, ...options });
+  return createProcessSource({ root, marker: MARKER, reaper: { pid: REAPER }, ...options });
 }
 
 async function sampled(source: ReturnType<typeof watch>): Promise<Window> {
@@ -320,11 +418,84 @@ function markerEnv(): Record<string, string> {
   return { [name]: value };
 }
 
+/** The increase of a counter in a window, to the microsecond. */
+function totalOf({ series }: Window, name: string): number | undefined {
+  const found = [...series.values()].find((entry) => entry.name === name);
+  return found?.type === "counter" ? Math.round(rounded(found.total) * 1e6) / 1e6 : undefined;
+}
+
+interface ModelProcess {
+  parent: number;
+  own: number;
+  waited: number;
+}
+
+/** Processes that start, work and end under the root 7, whose orphans the reaper adopts. */
+class ModelTree {
+  readonly #proc: MadeUp;
+  readonly #processes = new Map<number, ModelProcess>();
+  #pid = 7;
+  /** Ticks that all have used. */
+  used = 0;
+
+  constructor(proc: MadeUp) {
+    this.#proc = proc;
+    this.#add(REAPER, 1);
+    this.#add(7, REAPER);
+  }
+
+  start(which: number): void {
+    this.#add(++this.#pid, this.#pick(which));
+  }
+
+  work(which: number, ticks: number): void {
+    const pid = this.#pick(which);
+    this.#processes.get(pid)!.own += ticks;
+    this.used += ticks;
+    this.#write(pid);
+  }
+
+  end(which: number, ticks: number): void {
+    const pid = this.#pick(which);
+    if (pid === 7) return;
+    this.work(which, ticks);
+    const { parent, own, waited } = this.#processes.get(pid)!;
+    this.#processes.delete(pid);
+    this.#proc.gone(pid);
+    for (const [child, process] of this.#processes) {
+      if (process.parent !== pid) continue;
+      process.parent = REAPER;
+      this.#write(child);
+    }
+    this.#processes.get(parent)!.waited += own + waited;
+    this.#write(parent);
+  }
+
+  #add(pid: number, parent: number): void {
+    this.#processes.set(pid, { parent, own: 0, waited: 0 });
+    this.#write(pid);
+  }
+
+  /** A process of the workload. */
+  #pick(which: number): number {
+    const pids = [...this.#processes.keys()].filter((pid) => pid !== REAPER);
+    return pids[which % pids.length]!;
+  }
+
+  #write(pid: number): void {
+    const { parent, own, waited } = this.#processes.get(pid)!;
+    this.#proc.process(pid, { parent, user_ticks: own, waited_ticks: [waited, 0] });
+  }
+}
+
 interface MadeUpProcess {
   parent?: number;
   comm?: string;
   state?: string;
   user_ticks?: number;
+  system_ticks?: number;
+  /** Of children that it has waited for. */
+  waited_ticks?: [user: number, system: number];
   start_ticks?: number;
   threads?: number;
   environ?: string;
@@ -340,15 +511,21 @@ class MadeUp implements Disposable {
 
   process(pid: number, options: MadeUpProcess): void {
     const { parent = 1, comm = "a b", state = "S", user_ticks = 0, start_ticks = 100 } = options;
-    const { threads = 1, environ = "" } = options;
+    const { threads = 1, environ = "", system_ticks = 0, waited_ticks = [0, 0] } = options;
+    const ticks = [user_ticks, system_ticks, ...waited_ticks].join(" ");
     Deno.mkdirSync(`${this.folder}/${pid}/fd`, { recursive: true });
     const status = `Name:\ta\nVmSize:\t8 kB\nVmRSS:\t4 kB\nThreads:\t${threads}\n`;
-    const counts = `0 0 0 0 0 0 0 0 0 ${user_ticks} 0 0 0 20 0 ${threads} 0 ${start_ticks} 0 0`;
+    const counts = `0 0 0 0 0 0 0 0 0 ${ticks} 20 0 ${threads} 0 ${start_ticks} 0 0`;
     this.#write(`${pid}/stat`, `${pid} (${comm}) ${state} ${parent} ${counts}\n`);
     this.#write(`${pid}/status`, `${status}${switches(1)}`);
     this.#write(`${pid}/io`, "rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4\n");
     this.#write(`${pid}/environ`, environ);
     this.#write(`${pid}/cmdline`, "");
+  }
+
+  /** Removes a process. */
+  gone(pid: number): void {
+    Deno.removeSync(`${this.folder}/${pid}`, { recursive: true });
   }
 
   threads(pid: number, count: number, times: number): void {

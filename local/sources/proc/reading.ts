@@ -33,7 +33,10 @@ export interface ReadProcessOptions {
   descriptorsCounted: boolean;
 }
 
-/** Reads the process `pid`; `null` if it ended before the last file was read. */
+/**
+ * Reads the process `pid`; `null` if it is gone. One that has ended and that nobody has waited for yet
+ * still has its processor time.
+ */
 export function readProcess(
   files: ProcFiles,
   pid: number,
@@ -42,7 +45,7 @@ export function readProcess(
   const usage = options.usage ? readUsage(files, pid, options) : NO_USAGE;
   // Read last: a process that still exists existed during all readings above, so none is of half of it.
   const stat = parsed(files.text(`${pid}/stat`), parseStat);
-  return stat && !hasEnded(stat) ? { stat, ...usage } : null;
+  return stat && { stat, ...(hasEnded(stat) ? NO_USAGE : usage) };
 }
 
 const NO_USAGE = { status: null, io: null, descriptors: null, threads: null };

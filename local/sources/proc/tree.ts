@@ -12,6 +12,8 @@ export interface ProcessTreeOptions {
   marker: string;
   /** The profiler's pid: it is never a member. */
   self: number;
+  /** The process whose children orphans of the workload become. */
+  reaper: number;
   files: ProcFiles;
 }
 
@@ -33,28 +35,34 @@ export class ProcessTree {
     this.#options = options;
   }
 
-  /** Adds new processes and drops ended ones; returns the pids of all members. */
+  /** Adds new processes and drops those that are gone; returns all pids, of parents before children. */
   async update(pace: Pace): Promise<number[]> {
-    const { files, self, root } = this.#options;
-    const pids = (files.names("") ?? []).filter((name) => /^\d+$/.test(name)).map(Number);
+    const { files, self, root, reaper } = this.#options;
+    const names = files.names("");
+    if (!names) return [...this.#members];
+    const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
     const existing = new Set(pids);
     for (const known of [this.#members, this.#foreign]) {
       for (const pid of known) if (!existing.has(pid)) known.delete(pid);
     }
     this.#updates++;
     const rootStat = parseStat(files.text(`${root}/stat`) ?? "");
-    const parents = new Map<number, number>();
+    const found = new Map<number, Found>();
     for (const pid of pids) {
       if (pid === self || this.#isKnown(pid)) continue;
       const stat = parseStat(files.text(`${pid}/stat`) ?? "");
       if (!stat || hasEnded(stat)) continue;
       if (rootStat && stat.start_ticks < rootStat.start_ticks) this.#foreign.add(pid);
-      else if (pid === root || this.#isMarked(pid)) this.#members.add(pid);
-      else parents.set(pid, stat.parent);
+      // A workload with a session of its own has a parent of ours beside the reaper.
+      else if (pid === rootStat?.parent) this.#foreign.add(pid);
+      else {
+        const { parent } = stat;
+        const belongs = pid === root || parent === reaper || this.#isMarked(pid);
+        found.set(pid, { parent, belongs });
+      }
       await pace();
     }
-    this.#adopt(parents);
-    for (const pid of parents.keys()) this.#foreign.add(pid);
+    for (const pid of found.keys()) this.#place(pid, found);
     return [...this.#members];
   }
 
@@ -73,18 +81,23 @@ export class ProcessTree {
     return `\0${files.text(`${pid}/environ`) ?? ""}`.includes(`\0${marker}\0`);
   }
 
-  /** Moves children of members to the members, generation by generation. */
-  #adopt(parents: Map<number, number>): void {
-    let found = true;
-    while (found) {
-      found = false;
-      for (const [pid, parent] of parents) {
-        if (!this.#members.has(parent)) continue;
-        parents.delete(pid);
-        this.#foreign.delete(pid);
-        this.#members.add(pid);
-        found = true;
-      }
-    }
+  /** Decides whether a process that was found is a member, its parent first; answers whether it is. */
+  #place(pid: number, found: Map<number, Found>): boolean {
+    if (this.#members.has(pid)) return true;
+    const process = found.get(pid);
+    if (!process) return false;
+    found.delete(pid);
+    const isChild = this.#place(process.parent, found);
+    const isMember = isChild || process.belongs;
+    this.#foreign.delete(pid);
+    (isMember ? this.#members : this.#foreign).add(pid);
+    return isMember;
   }
+}
+
+/** A process that may be a member. */
+interface Found {
+  parent: number;
+  /** Whether it is a member whatever its parent is. */
+  belongs: boolean;
 }
