@@ -42,7 +42,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
   "local": [
     ...["local/plan.ts", "local/launch", "local/launch/fallback.ts", "local/watch"],
-    ...["local/serve", "local/sources/console", "local/base"],
+    ...["local/serve", "local/sources/console", "local/sources/proc", "local/base"],
   ],
   "local/plan.ts": ["local/engines", "local/serve"],
   "local/launch": [

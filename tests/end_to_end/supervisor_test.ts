@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { RingReader } from "../../local/sources/console/ring.ts";
 import { run, start } from "../command.ts";
 import { testUnless } from "../skipping.ts";
-import { missing, ROOT, shell, SUPERVISOR, test } from "./supervisor.ts";
+import { inTerminal, missing, ROOT, shell, SUPERVISOR, test } from "./supervisor.ts";
 import { startRun, until, watcherOf } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
@@ -177,6 +177,29 @@ testUnless(missing ?? missingNamespaces)(
     assert.match(stdout, /^\d+ \d+ \d+\n$/);
   },
 );
+
+/** A program that works for a number of seconds of processor time. */
+const works = (seconds: number) =>
+  `python3 -c 'import time\nwhile time.process_time() < ${seconds}: pass'`;
+
+for (const terminal of [false, true]) {
+  test(`the end tells the time of the workload and its orphans: ${terminal ? "in a terminal" : "with pipes"}`, async () => {
+    await using directory = await temporaryDirectory();
+    const file = `${directory.path}/messages`;
+    const orphan = `(${works(0.2)} > /dev/null; : > ${directory.path}/over) &`;
+    const wait = `until [ -e ${directory.path}/over ]; do sleep 0.01; done; sleep 0.1`;
+    await Deno.writeTextFile(`${directory.path}/work`, `(${orphan})\n${works(0.3)}\n${wait}\n`);
+    // What this shell has waited for before it becomes the supervisor is not the workload's.
+    const watcher = `--watch 3 sh -c 'cat > ${file}'`;
+    const script = `${works(0.7)}; exec ${SUPERVISOR} ${watcher} -- sh ${directory.path}/work`;
+    if (terminal) await inTerminal(["bash", "-c", script]);
+    else await run(["bash", "-c", script]);
+    const [, user = NaN, system = NaN] =
+      /^exit 0 \d+ (\d+) (\d+)$/m.exec(await Deno.readTextFile(file))?.map(Number) ?? [];
+    const seconds = (user + system) / 1e6;
+    assert(seconds > 0.5 && seconds < 0.7, `${seconds} s`);
+  });
+}
 
 testUnless(missing ?? missingNamespaces)(
   "a run that is process 1 of a container leaves no watcher behind, which would die with it",
