@@ -2,11 +2,12 @@
 
 import type { CatalogueEntry } from "./entry.ts";
 
-const tags = ["process.pid"];
+const tags = ["process.pid", "process.command"];
 
 /**
  * The catalogue's entries of a process: read once a second from `/proc/<pid>`; beyond processor time
- * and threads, of more than 32 processes in turns.
+ * and threads, of more than 32 processes in turns. A series has the tag `process.pid`, or is the sum
+ * over processes of a `process.command` that have none of their own.
  */
 export const PROCESS_METRICS: readonly CatalogueEntry[] = [
   {
@@ -19,6 +20,19 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
       "Absent in the process's first sample, as it takes two readings.",
     act: "A process that sits at exactly one processor's share is bound by one thread: move work " +
       "to other threads or processes, or to the GPU (tokenizing, sampling, augmenting).",
+  },
+  {
+    name: "process_count",
+    type: "gauge",
+    unit: null,
+    tags: ["process.command"],
+    meaning: "Processes of a command whose series are added up, because there are very many.",
+    read:
+      "Beside more than 500 processes only the 500 busiest of any second have series of their own, " +
+      "and keep them to their end. The other series have the tag process.command instead of " +
+      "process.pid and are sums over this many processes, so that all series add up to the tree. " +
+      "The share of the processors and memory too are sums there. Absent with fewer processes.",
+    act: "Thousands of processes that sleep cost memory alone. Start fewer, or let them end.",
   },
   {
     name: "process_user_cpu_seconds",

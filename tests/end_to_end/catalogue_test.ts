@@ -11,6 +11,7 @@ import { missingCompiler, testUnless } from "../skipping.ts";
 
 /** Metrics in the catalogue that the run cannot record, and the reason. */
 const NOT_RECORDED: Record<string, string> = {
+  process_count: "all processes have series of their own where there are few",
   rocm_kernels_nanoseconds: "the interface names it; no source captures ROCm yet",
   ...await exists("/proc/pressure/cpu") ? {} : {
     host_pressure_stall_microseconds: "this kernel keeps no pressure",

@@ -42,6 +42,7 @@ export class CpuCounters {
   readonly #names: CpuNames;
   readonly #tags: Tags;
   readonly #readings = new CumulativeReadings("increase");
+  #total: CpuTime = NO_CPU_TIME;
 
   /** Counters that stand at zero. */
   constructor(names: CpuNames, tags: Tags) {
@@ -49,15 +50,19 @@ export class CpuCounters {
     this.#tags = tags;
   }
 
-  /** Records that the time is now `total`. */
-  record(recorder: Recorder, total: CpuTime): void {
-    for (
-      const [name, us] of [
-        [this.#names.user, total.user_us],
-        [this.#names.system, total.system_us],
-      ] as const
-    ) {
-      recorder.counter(name, this.#tags, this.#readings.increase(name, us / 1e6));
-    }
+  /** Adds to the time. */
+  add(time: CpuTime): void {
+    this.#total = addCpuTimes(this.#total, time);
+  }
+
+  /** Records what was added since the last record. */
+  record(recorder: Recorder): void {
+    const { user, system } = this.#names;
+    this.#record(recorder, user, this.#total.user_us);
+    this.#record(recorder, system, this.#total.system_us);
+  }
+
+  #record(recorder: Recorder, name: string, us: number): void {
+    recorder.counter(name, this.#tags, this.#readings.increase(name, us / 1e6));
   }
 }

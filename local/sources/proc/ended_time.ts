@@ -4,13 +4,12 @@
  * less what series had counted of the ended ones, is the rest.
  */
 
-import { addCpuTimes, type CpuTime, NO_CPU_TIME } from "./cpu_time.ts";
+import type { CpuTime } from "./cpu_time.ts";
 
 /** Balances what waiters gain with what was counted before; one balance for user and system each. */
 export class EndedTime {
   readonly #user = new Balance();
   readonly #system = new Balance();
-  #total: CpuTime = NO_CPU_TIME;
 
   /** A process has waited for others, which have used this much. */
   gained(time: CpuTime): void {
@@ -24,10 +23,9 @@ export class EndedTime {
     this.#system.gone(counted.system_us);
   }
 
-  /** The total of all samples, this one included, which is over. */
+  /** Ends a sample: the time that no series has. */
   settle(): CpuTime {
-    const rest = { user_us: this.#user.settle(), system_us: this.#system.settle() };
-    return this.#total = addCpuTimes(this.#total, rest);
+    return { user_us: this.#user.settle(), system_us: this.#system.settle() };
   }
 }
 
