@@ -2,7 +2,7 @@
 
 import { encode, type Tags } from "@service/core";
 import { type InstanceHead, WindowPacker } from "@service/core/packed";
-import { SECOND_NS } from "@service/core/time";
+import { later, SECOND_NS } from "@service/core/time";
 import { errorText } from "../base/log.ts";
 import { RunsReader } from "../runs/reader.ts";
 import { RunFile } from "../runs/run_file.ts";
@@ -37,8 +37,8 @@ export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
 /** A running watcher. */
 export interface Watcher {
   /**
-   * Measures a last time, uploads the last window, stops listening; the text of the last payload. The
-   * run ended at `ended_ns`, or now.
+   * Measures a last time, uploads the last window, stops listening; the text of the last payload, which
+   * ends at `ended_ns`, as the run did, or now.
    */
   finish(ended_ns?: bigint): Promise<string>;
 }
@@ -76,6 +76,8 @@ export function startWatcher(options: WatcherOptions): Watcher {
   async function keep(final: boolean): Promise<void> {
     // Also where nothing receives it: the next cut starts at its end.
     const cut = sampler.cut();
+    // Windows that are kept end on whole seconds.
+    if (final) cut.to_ns = (cut.to_ns + SECOND_NS - 1n) / SECOND_NS * SECOND_NS;
     if (receivers.length === 0) return;
     const window = await packer.pack(cut, { final });
     for (const receiver of receivers) await receiver.add(window);
@@ -101,7 +103,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
       sampler.end(ended_ns);
       await ticker.stop();
       await sampler.settle();
-      await ticker.alone(() => sampler.sample((now_ns() / SECOND_NS + 1n) * SECOND_NS));
+      await ticker.alone(() => sampler.sample(later(ended_ns, sampler.total.to_ns + 1n)));
       await keep(true);
       await Promise.all([
         listener.close(),

@@ -1,7 +1,7 @@
 /** The loop serves, uploads and ends a run. */
 
 import assert from "node:assert/strict";
-import { decode, signals } from "@service/core";
+import { decode, type Signals, signals } from "@service/core";
 import { type PackedWindow, readWindow } from "@service/core/packed";
 import { createClock } from "../base/clock.ts";
 import { startWatcher, type WatcherOptions } from "./loop.ts";
@@ -37,14 +37,37 @@ function watched(options: Partial<WatcherOptions> = {}) {
   };
 }
 
+function covered({ metrics }: Signals): number {
+  const { stats } = metrics.find(({ name }) => name === "profiler_covered_nanoseconds")!;
+  return "total" in stats ? Number(stats.total) : NaN;
+}
+
 Deno.test("the first sample is served before the first tick, the last one ends the snapshot", async () => {
   const { watcher, get, isClosed } = watched();
   const first = signals.check(decode(await (await get("/signals")).text()));
   assert(first.metrics.some(({ name }) => name === "samples_total"));
   const last = signals.check(decode(await watcher.finish()));
   assert(last.payload_ns > first.payload_ns);
-  assert.equal(last.payload_ns % 1_000_000_000n, 0n);
   assert(isClosed());
+});
+
+Deno.test("the last snapshot ends where the run did, also if it is written much later", async () => {
+  const now_ns = createClock();
+  const start_ns = now_ns() - 10_000_000_000n;
+  for (const ended_ns of [start_ns + 1_350_000_000n, start_ns + 9_999_999_999n]) {
+    const { watcher } = watched({ start_ns });
+    const last = signals.check(decode(await watcher.finish(ended_ns)));
+    assert.deepEqual([last.start_ns, last.payload_ns], [start_ns, ended_ns]);
+    assert.equal(covered(last), Number(ended_ns - start_ns));
+    for (const { name, updated_ns } of last.metrics) assert(updated_ns <= ended_ns, name);
+  }
+});
+
+Deno.test("a last snapshot after a tick that was late ends behind that tick", async () => {
+  const { watcher, get } = watched();
+  const first = signals.check(decode(await (await get("/signals")).text()));
+  const last = signals.check(decode(await watcher.finish(first.start_ns)));
+  assert.equal(last.payload_ns, first.payload_ns + 1n);
 });
 
 Deno.test("the end uploads a last window that says so, and waits for it", async () => {
@@ -62,6 +85,7 @@ Deno.test("the end uploads a last window that says so, and waits for it", async 
   const { frame, block } = uploads.at(-1)!;
   const { window, final } = readWindow(frame, block);
   assert.equal(final, true);
+  assert.equal(window.to_ns % 1_000_000_000n, 0n);
   const { instance_id, profiler_version, attributes } = block.instance;
   assert.deepEqual([instance_id, profiler_version], ["0123456789ab", "1.2.3"]);
   assert.deepEqual(attributes, { "process.command_line": "true" });

@@ -49,6 +49,7 @@ Deno.test("the document of a command that ends at once has its output, its end a
   const error = last.errors.find(({ tags = {} }) => tags["exit.code"] === "3");
   assert.equal(error?.exception, "ValueError: too short");
   assert(covered_ns(last) > 0n && covered_ns(last) <= BigInt(took_ms) * 1_000_000n);
+  assert.equal(last.payload_ns - last.start_ns, covered_ns(last));
   const runs = `${directory.path}/service/runs`;
   const [file] = await namesIn(runs);
   const frames = Array.from(readFrames(await Deno.readFile(`${runs}/${file}`)));
