@@ -16,19 +16,24 @@ const [url = "http://127.0.0.1:18259", key] = Deno.args;
 const reader = httpReader({ url, key, fetch });
 const now_ns = BigInt(Date.now()) * 1_000_000n;
 const span = { from_ns: now_ns - HOUR_NS, to_ns: now_ns };
-const metrics = [
-  "profiler_covered_nanoseconds",
+const COVERED = "profiler_covered_nanoseconds";
+/** Of the processes, and of those that have ended. */
+const CPU_SECONDS = [
   "process_user_cpu_seconds",
   "process_system_cpu_seconds",
+  "process_ended_user_cpu_seconds",
+  "process_ended_system_cpu_seconds",
 ];
+const metrics = [COVERED, ...CPU_SECONDS];
 
 let after: string | undefined;
 do {
   const runs = await reader.instances({}, span, { limit: PAGE, after });
   const ids = runs.map(({ instance_id }) => instance_id);
   for await (const { instance, window, gaps } of reader.windows(ids, span, { metrics })) {
-    const [covered = 0, user = 0, system = 0] = metrics.map((name) => total(window, name));
-    const cpus = covered > 0 ? ((user + system) / (covered / 1e9)).toFixed(2) : "?";
+    const covered = total(window, COVERED);
+    const used = CPU_SECONDS.reduce((sum, name) => sum + total(window, name), 0);
+    const cpus = covered > 0 ? (used / (covered / 1e9)).toFixed(2) : "?";
     const lacking = gaps.length > 0 ? `, lacks ${gaps.length} spans` : "";
     console.log(`${instance.instance_id} ${instance.tags["host.name"]}: ${cpus} CPUs${lacking}`);
   }

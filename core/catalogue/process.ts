@@ -29,7 +29,7 @@ export const PROCESS_METRICS: readonly CatalogueEntry[] = [
     meaning: "Processes of a command whose series are added up, because there are very many.",
     read:
       "Beside more than 500 processes only the 500 busiest of any second have series of their own, " +
-      "and keep them to their end. The other series have the tag process.command instead of " +
+      "and keep them to their end (at most 1,000 at a time). The other series have the tag process.command instead of " +
       "process.pid and are sums over this many processes, so that all series add up to the tree. " +
       "The share of the processors and memory too are sums there. Absent with fewer processes.",
     act: "Thousands of processes that sleep cost memory alone. Start fewer, or let them end.",

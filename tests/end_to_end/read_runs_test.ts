@@ -16,7 +16,9 @@ async function send({ url, key }: Hosted, instance_id: string, cpu_seconds: numb
   const totals = {
     profiler_covered_nanoseconds: Number(to_ns - from_ns),
     process_user_cpu_seconds: cpu_seconds - 1,
-    process_system_cpu_seconds: 1,
+    process_system_cpu_seconds: 0.5,
+    process_ended_user_cpu_seconds: 0.25,
+    process_ended_system_cpu_seconds: 0.25,
   };
   const series = Object.entries(totals).map(([name, total]): Series => ({
     name,

@@ -11,12 +11,12 @@ export interface Candidate {
 }
 
 /** The busiest of a second, and processes that have series of their own from their first sample on. */
-export const BUSIEST = 500;
+const BUSIEST = 500;
 
 /** Processes with series of their own at a time: those that were among the busiest at some time. */
 const MAX_OWN = 2 * BUSIEST;
 
-/** Samples for which the series of a process that has ended count: evicting them takes as long. */
+/** Samples for which the series of an ended process take room: after that they may be evicted. */
 const COUNTED_AFTER_END = 20;
 
 /** Chooses the processes with series of their own. */
