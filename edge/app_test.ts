@@ -49,8 +49,8 @@ testOnFile("a failure gives an id that the log knows, and none of its message", 
   await service.db.write(["DROP TABLE windows"]);
   await service.db.write([{
     sql: `INSERT INTO instances (project, instance_id, key, tags, attributes, profiler_version,
-      start_ns, watermark_ns, last_seen_ns, received_ns)
-      VALUES (1, 'x', 'laptop', '{}', '{}', '0', 0, 0, 0, 0)`,
+      start_ns, watermark_ns, last_seen_ns, received_ns, listed_ns)
+      VALUES (1, 'x', 'laptop', '{}', '{}', '0', 0, 0, 0, 0, 0)`,
     args: [],
   }]);
   const path = `/api/v1/signals?instance_id=x&start=${NOW_TS - 1}`;

@@ -62,16 +62,18 @@ export const MIGRATIONS: readonly Migration[] = [
         start_ns INTEGER NOT NULL,
         watermark_ns INTEGER NOT NULL,
         final_ns INTEGER,
+        ended_ns INTEGER,
         last_seen_ns INTEGER NOT NULL,
         received_ns INTEGER NOT NULL,
+        listed_ns INTEGER NOT NULL,
+        late_windows INTEGER NOT NULL DEFAULT 0,
         rolled_ns INTEGER NOT NULL DEFAULT 0,
         downsampled_ns INTEGER NOT NULL DEFAULT 0,
         downsampled_minutes_ns INTEGER NOT NULL DEFAULT 0,
-        given_up_ns INTEGER NOT NULL DEFAULT 0,
         due_ns INTEGER NOT NULL DEFAULT 0,
         UNIQUE (project, instance_id)
       ) STRICT`,
-      "CREATE INDEX instances_by_start ON instances (project, start_ns, id)",
+      "CREATE INDEX instances_by_start ON instances (project, listed_ns, id)",
       "CREATE INDEX instances_by_due ON instances (due_ns)",
       // Instances and identities that windows have in common, named by the hash of their content.
       `CREATE TABLE blocks (
@@ -92,23 +94,38 @@ export const MIGRATIONS: readonly Migration[] = [
         end_ns INTEGER NOT NULL,
         from_ns INTEGER NOT NULL,
         to_ns INTEGER NOT NULL,
+        received_ns INTEGER NOT NULL,
         block INTEGER NOT NULL,
         digest BLOB NOT NULL,
         body BLOB NOT NULL,
         UNIQUE (instance, level, end_ns)
       ) STRICT`,
-      "CREATE INDEX windows_by_age ON windows (end_ns)",
+      // By receipt where the clock of an instance is ahead.
+      "CREATE INDEX windows_by_age ON windows (min(end_ns, received_ns))",
       // Errors and other entries of the window that ends at `to_ns`: a row for each list that has some.
       `CREATE TABLE entries (
         id INTEGER PRIMARY KEY,
         instance INTEGER NOT NULL REFERENCES instances,
         list TEXT NOT NULL,
         to_ns INTEGER NOT NULL,
+        received_ns INTEGER NOT NULL,
         entries BLOB NOT NULL,
         count INTEGER NOT NULL,
         UNIQUE (instance, list, to_ns)
       ) STRICT`,
-      "CREATE INDEX entries_by_age ON entries (to_ns)",
+      "CREATE INDEX entries_by_age ON entries (min(to_ns, received_ns))",
+      // Spans that reads could pass before their windows had come, and what has come of them since.
+      `CREATE TABLE passed (
+        id INTEGER PRIMARY KEY,
+        instance INTEGER NOT NULL REFERENCES instances,
+        from_ns INTEGER NOT NULL,
+        to_ns INTEGER NOT NULL,
+        passed_ns INTEGER NOT NULL,
+        late_from_ns INTEGER,
+        late_to_ns INTEGER,
+        late_ns INTEGER,
+        UNIQUE (instance, from_ns)
+      ) STRICT`,
       // Projects that accept no writes until `until_s`, or never again if it is NULL.
       `CREATE TABLE write_blocks (
         project INTEGER PRIMARY KEY,
@@ -116,7 +133,7 @@ export const MIGRATIONS: readonly Migration[] = [
         until_s INTEGER
       ) STRICT`,
       ...blockTriggers("instances", "NEW.project"),
-      ...["blocks", "windows", "entries"].flatMap((table) =>
+      ...["blocks", "windows", "entries", "passed"].flatMap((table) =>
         blockTriggers(table, "(SELECT project FROM instances WHERE id = NEW.instance)")
       ),
     ],

@@ -86,19 +86,20 @@ export const ingest: Route = route({
     424: refusal("The block of the window is not known: it must be sent with the window."),
   },
   async handle({ service, client: { db }, body: { window, answered } }) {
-    const outcome = await storeWindow(db, window);
+    const { blocks } = service.memory;
+    const outcome = await storeWindow(db, window, { blocks });
     if ("conflict" in outcome) {
       const { conflict: parameter, message } = outcome;
       throw refuse(409, `Cannot store the window: ${parameter} ${message}`, [
         { parameter, message },
       ]);
     }
-    const { instance, rolled, ...stored } = outcome;
+    const { instance, last_seen_ns, rolled, ...stored } = outcome;
     service.metrics.windows[stored.stored ? "stored" : "duplicate"]++;
     const { from_ns, to_ns } = window;
-    if (stored.stored && stored.watermark_ns >= to_ns) {
-      const { blocks } = service.memory;
-      const closing = { blocks, project: window.project, instance, from_ns, to_ns, rolled };
+    if (stored.stored) {
+      const { project } = window;
+      const closing = { blocks, project, instance, from_ns, to_ns, last_seen_ns, rolled };
       await rollUpClosed(db, closing).catch(() => {
         // The window is stored, and maintenance makes roll-ups that are missing.
       });

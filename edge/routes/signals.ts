@@ -7,7 +7,7 @@ import { secondsFromNs } from "@service/core/time";
 import { BAD_QUERY, json, refusal } from "../http/answers.ts";
 import { entityTag, FINAL_CACHING, isFinal, matches } from "../http/etag.ts";
 import { type Route, route } from "../http/route.ts";
-import { findInstance } from "../windows/instance.ts";
+import { findToRead } from "../windows/passed.ts";
 import { readSpan, warningsOf } from "../windows/read.ts";
 import { retainedFrom } from "../windows/retention.ts";
 import { spanOf } from "../windows/span.ts";
@@ -49,14 +49,17 @@ export const signals: Route = route({
     404: refusal("The key's project has no such instance."),
   },
   async handle({ c, service, query, client: { db, project } }) {
-    const instance = await findInstance(db, project, query.instance_id);
-    if (!instance) throw unknownInstance();
+    const { instance_id } = query;
     const now = service.now_ns();
+    const found = await findToRead(db, project, { ids: [instance_id], now_ns: now });
+    const instance = found.get(instance_id);
+    if (!instance) throw unknownInstance();
+    const { late_windows } = instance;
     const span = spanOf(instance, { start_ns: query.start, end_ns: query.end, now_ns: now });
     const retained_ns = retainedFrom(now, service.retention_days);
     const isKept = query.start >= retained_ns;
     if (isKept && isFinal(instance, query.end)) {
-      const tag = entityTag([instance.id, instance.tags, { ...query }, VERSION]);
+      const tag = entityTag([instance.id, late_windows, instance.tags, { ...query }, VERSION]);
       c.header("etag", tag);
       c.header("cache-control", FINAL_CACHING);
       if (matches(c.req.header("if-none-match"), tag)) return c.body(null, 304);

@@ -3,16 +3,7 @@
 import { earlier } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import type { MaintainedInstance } from "./instance.ts";
-import {
-  FINEST,
-  GIVEN_UP_AFTER_NS,
-  lastSpanEnd,
-  type Level,
-  spanEnd,
-  spanNs,
-  type Tier,
-  TIERS,
-} from "./levels.ts";
+import { FINEST, lastSpanEnd, type Level, spanEnd, spanNs, type Tier, TIERS } from "./levels.ts";
 
 /** Progress of a step. */
 export type Progress = "all" | "some" | "none";
@@ -29,7 +20,7 @@ export async function downsample(
   instance: MaintainedInstance,
   now_ns: bigint,
 ): Promise<Progress> {
-  let limit_ns = settledEnd(instance, now_ns);
+  let limit_ns = settledEnd(instance);
   for (const tier of TIERS) {
     const to_ns = lastSpanEnd(earlier(now_ns - tier.after_ns, limit_ns), tier.kept);
     const progress = await step(db, instance, { tier, to_ns });
@@ -40,10 +31,8 @@ export async function downsample(
 }
 
 /** The end of the last minute for which no window is awaited. */
-function settledEnd(instance: MaintainedInstance, now_ns: bigint): bigint {
-  const { watermark_ns, final_ns, last_seen_ns, received_ns } = instance;
-  if (watermark_ns === final_ns) return spanEnd(final_ns, FINEST);
-  return now_ns - received_ns >= GIVEN_UP_AFTER_NS ? last_seen_ns : watermark_ns;
+function settledEnd({ watermark_ns, final_ns }: MaintainedInstance): bigint {
+  return watermark_ns === final_ns ? spanEnd(final_ns, FINEST) : watermark_ns;
 }
 
 async function step(
@@ -71,15 +60,9 @@ async function step(
 const ROW_BEYOND = `SELECT end_ns FROM windows WHERE instance = :instance AND level = :removed
   ORDER BY end_ns LIMIT 1 OFFSET :rows`;
 
-/** Gaps older than this are given up. */
-const HAS_GAPS = "final_ns IS NOT watermark_ns AND watermark_ns < :at_ns";
-
 /** Only if all removed rows have a roll-up, and no window arrived since the instance was read. */
 const advance = (column: string, kept: Level) =>
-  `/* replace windows by roll-ups */ UPDATE instances SET
-    ${column} = :at_ns,
-    given_up_ns = iif(${HAS_GAPS}, :at_ns, given_up_ns),
-    watermark_ns = iif(${HAS_GAPS}, :at_ns, watermark_ns)
+  `/* replace windows by roll-ups */ UPDATE instances SET ${column} = :at_ns
   WHERE id = :instance AND ${column} = :seen_ns AND received_ns = :received_ns AND NOT EXISTS (
     SELECT 1 FROM windows w
     WHERE instance = :instance AND level = :removed AND end_ns <= :at_ns AND NOT EXISTS (

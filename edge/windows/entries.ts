@@ -31,9 +31,9 @@ export function storedLists(window: Entries): StoredList[] {
 /** The statements that store lists, to be written right after the one that inserts their window. */
 export function storingLists(
   lists: readonly StoredList[],
-  { project, instance_id, to_ns }: { project: bigint; instance_id: string; to_ns: bigint },
+  of: { project: bigint; instance_id: string; to_ns: bigint; received_ns: bigint },
 ): Statement[] {
-  return lists.map((list) => statement(INSERT, { ...list, project, instance_id, to_ns }));
+  return lists.map((list) => statement(INSERT, { ...list, ...of }));
 }
 
 /** The statements that read the newest entries of an instance in `(after_ns, end_ns]`, list by list. */
@@ -100,8 +100,8 @@ function unsealed(bytes: Uint8Array<ArrayBuffer>): string {
 }
 
 /** `changes() > 0`: only if the window, or the list before this one, was new. */
-const INSERT = `INSERT INTO entries (instance, list, to_ns, entries, count)
-  SELECT id, :list, :to_ns, :entries, :count FROM instances
+const INSERT = `INSERT INTO entries (instance, list, to_ns, received_ns, entries, count)
+  SELECT id, :list, :to_ns, :received_ns, :entries, :count FROM instances
   WHERE project = :project AND instance_id = :instance_id AND changes() > 0`;
 
 /** Rows of a list, the newest, until they hold enough. */

@@ -25,19 +25,29 @@ export interface StoredInstance {
   last_seen_ns: bigint;
   /** When it last sent something new, by the clock of the service. */
   received_ns: bigint;
+  /** Its start, or its first upload if that was earlier by the clock of the service. */
+  listed_ns: bigint;
+  /** Number of its windows that came when reads had passed them. */
+  late_windows: bigint;
+}
+
+/** An instance as reads of its windows need it. */
+export interface FoundInstance extends StoredInstance {
+  /** The gap at the watermark: its end, and the arrival of the window behind it; `null`: none. */
+  waiting: { to_ns: bigint; since_ns: bigint } | null;
 }
 
 /** Columns of `instances` that {@linkcode storedInstance} reads. */
 export const INSTANCE_COLUMNS =
   "id, instance_id, key, tags, attributes, profiler_version, start_ns, " +
-  "watermark_ns, final_ns, last_seen_ns, received_ns";
+  "watermark_ns, final_ns, last_seen_ns, received_ns, listed_ns, late_windows";
 
 /** The project's instance of that id, or `null`. */
 export async function findInstance(
   db: Database,
   project: { id: bigint; name: string },
   instance_id: string,
-): Promise<StoredInstance | null> {
+): Promise<FoundInstance | null> {
   const found = await findInstances(db, project, [instance_id]);
   return found.get(instance_id) ?? null;
 }
@@ -47,16 +57,32 @@ export async function findInstances(
   db: Database,
   project: { id: bigint; name: string },
   ids: readonly string[],
-): Promise<Map<string, StoredInstance>> {
+): Promise<Map<string, FoundInstance>> {
   const { rows } = await db.query(
     statement(FIND, { project: project.id, ids: JSON.stringify(ids) }),
   );
   return new Map(
-    rows.map((row) => [row.instance_id as string, storedInstance(row, project.name)]),
+    rows.map((row) => [row.instance_id as string, foundInstance(row, project.name)]),
   );
 }
 
-const FIND = `/* find the instances */ SELECT ${INSTANCE_COLUMNS} FROM instances
+function foundInstance(row: Row, project: string): FoundInstance {
+  const to_ns = row.gap_to_ns as bigint | null;
+  return {
+    ...storedInstance(row, project),
+    waiting: to_ns === null ? null : { to_ns, since_ns: row.waiting_ns as bigint },
+  };
+}
+
+/** A column of the first window behind the watermark, if there is a gap. */
+function behindGap(column: string): string {
+  return `iif(last_seen_ns > watermark_ns, (SELECT ${column} FROM windows w
+    WHERE instance = i.id AND level = 0 AND end_ns > watermark_ns ORDER BY end_ns LIMIT 1), NULL)`;
+}
+
+const FIND = `/* find the instances */ SELECT ${INSTANCE_COLUMNS},
+    ${behindGap("w.from_ns")} AS gap_to_ns, ${behindGap("w.received_ns")} AS waiting_ns
+  FROM instances i
   WHERE project = :project AND instance_id IN (SELECT value FROM json_each(:ids))`;
 
 /** The instance of a row. */
@@ -80,6 +106,8 @@ export function storedInstance(row: Row, project: string): StoredInstance {
     final_ns: row.final_ns as bigint | null,
     last_seen_ns: row.last_seen_ns as bigint,
     received_ns: row.received_ns as bigint,
+    listed_ns: row.listed_ns as bigint,
+    late_windows: row.late_windows as bigint,
   };
 }
 

@@ -32,9 +32,6 @@ export const TIERS: readonly Tier[] = [
   { removed: 60, kept: 600, after_ns: 7n * DAY_NS, column: "downsampled_minutes_ns" },
 ];
 
-/** Time without a window after which the gaps of an instance are given up. */
-export const GIVEN_UP_AFTER_NS: bigint = 2n * DAY_NS;
-
 /** Nanoseconds of a level's spans. */
 export function spanNs(level: Level): bigint {
   return BigInt(level) * SECOND_NS;

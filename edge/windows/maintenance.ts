@@ -7,6 +7,7 @@ import { type Database, statement } from "../database/database.ts";
 import { IS_BLOCKED } from "../database/write_block.ts";
 import { type MaintainedInstance, maintainedInstance, MAINTENANCE_COLUMNS } from "./instance.ts";
 import { FINEST, lastSpanEnd, type Level, LEVELS, spanNs, TIERS } from "./levels.ts";
+import { passing } from "./passed.ts";
 import { purge, retainedFrom } from "./retention.ts";
 import { rollUp } from "./rollup.ts";
 
@@ -58,6 +59,7 @@ async function takeTurn(
   instance: MaintainedInstance,
   { now_ns, before_ns, blocks }: TurnOptions,
 ): Promise<void> {
+  await pass(db, instance, now_ns);
   let progress = await makeRollups(db, instance, blocks);
   if (progress === "all") progress = await downsample(db, instance, now_ns);
   const due_ns = progress === "some" ? now_ns : isDone(instance) ? LAST_NS : now_ns + TURN_EVERY_NS;
@@ -65,6 +67,13 @@ async function takeTurn(
     statement(DROP_BLOCKS, { id: instance.id, before_ns }),
     statement(SET_DUE, { ...instance, seen_ns: instance.due_ns, due_ns }),
   ]);
+}
+
+/** Passes gaps that were waited for long enough. */
+async function pass(db: Database, instance: MaintainedInstance, now_ns: bigint): Promise<void> {
+  if (instance.watermark_ns === instance.last_seen_ns) return;
+  const [, moved] = await db.write(passing({ ...instance, now_ns }));
+  instance.watermark_ns = (moved!.rows[0]?.watermark_ns ?? instance.watermark_ns) as bigint;
 }
 
 /** Whether everything that roll-ups will ever replace was removed. */

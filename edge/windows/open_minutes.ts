@@ -128,10 +128,11 @@ export function storingMinute(
 }
 
 const INSERT_MINUTE = `INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, digest, block, body)
-  SELECT i.id, ${FINEST}, :end_ns, :from_ns, :to_ns, :digest, b.id, :body FROM instances i
+    (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
+  SELECT i.id, ${FINEST}, :end_ns, :from_ns, :to_ns, i.received_ns, :digest, b.id, :body
+  FROM instances i
   JOIN blocks b ON b.instance = i.id AND b.hash = :hash
-  WHERE project = :project AND instance_id = :instance_id AND watermark_ns >= :to_ns
+  WHERE project = :project AND instance_id = :instance_id
     AND :digests = (SELECT group_concat(hex(digest)) FROM (
       SELECT digest FROM windows WHERE instance = i.id AND level = 0
         AND end_ns > :after_ns AND end_ns <= :end_ns ORDER BY end_ns

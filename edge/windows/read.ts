@@ -3,7 +3,7 @@
 import { emptyWindow, type ErrorEntry, type Window } from "@service/core";
 import { damageWarningOf, gapsIn, type Interval, overlap, warningOf } from "@service/core/gaps";
 import type { Block } from "@service/core/packed";
-import { secondsFromNs } from "@service/core/time";
+import { LAST_NS, secondsFromNs } from "@service/core/time";
 import {
   type Database,
   type Result,
@@ -13,8 +13,9 @@ import {
 } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { absorbStored, readingNewest } from "./entries.ts";
-import type { StoredInstance } from "./instance.ts";
+import type { FoundInstance } from "./instance.ts";
 import type { Merge, MergeOptions } from "./merge.ts";
+import { lateWarnings, readingLate, waitingWarning } from "./passed.ts";
 import { addBodies, blockRows, mergePieces, PIECES, PIECES_WITHOUT_BODIES } from "./pieces.ts";
 import type { Runs } from "./runs.ts";
 import type { Span } from "./span.ts";
@@ -22,7 +23,7 @@ import { ANY_LEVEL, TILING } from "./tiling.ts";
 
 /** A span of an instance. */
 export interface SpanToRead {
-  instance: StoredInstance;
+  instance: FoundInstance;
   span: Span;
 }
 
@@ -117,13 +118,14 @@ async function mergingOf(
 }
 
 /** Warnings of parts that are missing, and of roll-ups too long to be cut at the ends of the span. */
-export function warningsOf({ span, tiled, missing, damaged }: SpanRead): ErrorEntry[] {
+export function warningsOf({ instance, span, tiled, missing, damaged }: SpanRead): ErrorEntry[] {
   const { start_ns, payload_ns } = span;
   const isWhole = tiled.from_ns === start_ns && tiled.to_ns === payload_ns;
   return [
     ...(missing.length > 0 ? [warningOf(missing, payload_ns)] : []),
     ...(damaged.length > 0 ? [damageWarningOf(damaged, payload_ns)] : []),
     ...(isWhole ? [] : [coarser(tiled, payload_ns)]),
+    ...(span.waits ? waitingWarning(instance, payload_ns) : []),
   ];
 }
 
@@ -140,10 +142,13 @@ function reading(
     below: ANY_LEVEL,
     limit: -1,
   };
+  const after_ns = withOlderEntries ? -1n : start_ns;
+  const late = { instance: instance.id, after_ns, end_ns: withOlderEntries ? LAST_NS : payload_ns };
   return [
     statement(pieces, args),
     statement(AROUND, args),
-    ...readingNewest({ ...args, after_ns: withOlderEntries ? -1n : start_ns }),
+    ...readingNewest({ ...args, after_ns }),
+    ...(instance.late_windows > 0n ? [readingLate(late)] : []),
   ];
 }
 
@@ -158,7 +163,9 @@ function spanRead(
   { merged, others: [around, ...entries], onDamage }: Parts,
 ): SpanRead {
   const window = merged.window ?? emptyWindow(span.start_ns);
+  const late = instance.late_windows > 0n ? entries.pop() : undefined;
   absorbStored(window, entries, onDamage);
+  if (late) window.errors.push(...lateWarnings(instance, late));
   const { next_ns, ...tiled } = around!.rows[0]! as unknown as Around;
   const after_ns = next_ns ?? merged.stored.at(-1)?.to_ns ?? 0n;
   const bounds = overlap(tiled, { from_ns: instance.start_ns, to_ns: after_ns });

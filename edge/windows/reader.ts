@@ -17,7 +17,8 @@ import { metricMatcher, selectIn } from "@service/core/selection";
 import { earlier, later } from "@service/core/time";
 import type { Database } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
-import { findInstance, findInstances, listed, type StoredInstance } from "./instance.ts";
+import { findInstance, type FoundInstance, listed, type StoredInstance } from "./instance.ts";
+import { findToRead, waitingWarning } from "./passed.ts";
 import { readSpans, type SpanRead, type SpanToRead } from "./read.ts";
 import { retainedFrom } from "./retention.ts";
 import { selectInstances } from "./selection.ts";
@@ -79,11 +80,11 @@ export class StorageReader implements SignalsReader {
     span: Interval,
     selection: Selection,
   ): AsyncGenerator<StoredWindow> {
-    const { db, project } = this.#options;
+    const { db, project, now_ns } = this.#options;
     const each = [...new Set(ids)];
     for (let at = 0; at < each.length; at += IDS_AT_ONCE) {
       const asked = each.slice(at, at + IDS_AT_ONCE);
-      const found = await findInstances(db, project, asked);
+      const found = await findToRead(db, project, { ids: asked, now_ns });
       const spans = asked.flatMap((id) => found.get(id) ?? [])
         .map((instance) => this.#spanOf(instance, span));
       for await (const read of readSpans(db, spans, this.#reading(selection))) {
@@ -110,8 +111,8 @@ export class StorageReader implements SignalsReader {
     selection: Selection,
   ): AsyncGenerator<StoredWindow> {
     expectStep(step_ns);
-    const { db, project } = this.#options;
-    const instance = await findInstance(db, project, id);
+    const { db, project, now_ns } = this.#options;
+    const instance = (await findToRead(db, project, { ids: [id], now_ns })).get(id);
     if (!instance) return;
     const spans = stepsOf(this.#spanOf(instance, span), step_ns);
     for await (const read of readSpans(db, spans, this.#reading(selection))) {
@@ -124,7 +125,7 @@ export class StorageReader implements SignalsReader {
     return { project: project.id, blocks, wanted: metrics && metricMatcher(metrics) };
   }
 
-  #spanOf(instance: StoredInstance, { from_ns, to_ns }: Interval): SpanToRead {
+  #spanOf(instance: FoundInstance, { from_ns, to_ns }: Interval): SpanToRead {
     const { now_ns, retention_days } = this.#options;
     const retained_ns = retainedFrom(now_ns, retention_days);
     const start_ns = later(from_ns, retained_ns);
@@ -162,5 +163,6 @@ function storedWindow(
   selectIn(window, selection);
   const { payload_ns } = span;
   if (damaged.length > 0) window.errors.push(damageWarningOf(damaged, payload_ns));
+  if (span.waits) window.errors.push(...waitingWarning(instance, payload_ns));
   return { instance: listed(instance), window, payload_ns, gaps, stored: instance, block };
 }

@@ -59,8 +59,8 @@ testOnFile("one write removes a bounded number of rows", async (service) => {
   await send(service, { instance_id, from: START, to: START + 10 });
   await service.db.write([{
     sql: `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= ?)
-      INSERT INTO windows (instance, level, end_ns, from_ns, to_ns, digest, block, body)
-      SELECT 1, 0, i + 1, i, i + 1, x'', 1, x'' FROM n`,
+      INSERT INTO windows (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
+      SELECT 1, 0, i + 1, i, i + 1, i + 1, x'', 1, x'' FROM n`,
     args: [PURGE_ROWS],
   }]);
   const left = async () =>

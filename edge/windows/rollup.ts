@@ -5,7 +5,7 @@ import { SECOND_NS } from "@service/core/time";
 import { WindowWriter } from "@service/core/packed";
 import { type Database, statement } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
-import { closedBetween, FINEST, type Level, LEVELS, spanNs } from "./levels.ts";
+import { closedBetween, FINEST, type Level, LEVELS, spanEnd, spanNs } from "./levels.ts";
 import { blockRows, mergePieces, namesOf, PIECES, PIECES_NAMED } from "./pieces.ts";
 import { storedMerge } from "./stored_frame.ts";
 
@@ -65,6 +65,8 @@ export async function rollUp(db: Database, options: RollupOptions): Promise<bool
 export type ClosingOptions = Omit<RollupOptions, "level" | "end_ns" | "max_pieces"> & {
   from_ns: bigint;
   to_ns: bigint;
+  /** End of the instance's newest window. */
+  last_seen_ns: bigint;
   rolled: bigint[];
 };
 
@@ -87,10 +89,14 @@ function lagNs(instance: bigint, level: Level): bigint {
  * the last window of an instance are left to the maintenance.
  */
 export async function rollUpClosed(db: Database, options: ClosingOptions): Promise<void> {
-  const { from_ns, to_ns, rolled, ...rest } = options;
+  const { from_ns, to_ns, last_seen_ns, rolled, ...rest } = options;
   for (const level of LEVELS) {
     const lag_ns = lagNs(rest.instance, level);
-    for (const end_ns of closedBetween(from_ns - lag_ns, to_ns - lag_ns, level)) {
+    const ends = closedBetween(from_ns - lag_ns, to_ns - lag_ns, level);
+    // The minute of a window that is not the newest lost its roll-up, or had to wait for it.
+    const own_ns = spanEnd(to_ns, level);
+    if (level === FINEST && own_ns <= last_seen_ns && !ends.includes(own_ns)) ends.push(own_ns);
+    for (const end_ns of ends) {
       if (level === FINEST && rolled.includes(end_ns)) continue;
       await rollUp(db, { ...rest, level, end_ns, max_pieces: MAX_PIECES_AT_INGEST });
     }
@@ -98,7 +104,8 @@ export async function rollUpClosed(db: Database, options: ClosingOptions): Promi
 }
 
 const INSERT_ROLLUP = `/* insert the roll-up */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, digest, block, body)
-  SELECT :instance, :level, :end_ns, :from_ns, :to_ns, :digest, id, :body FROM blocks
-  WHERE instance = :instance AND hash = :hash AND :pieces = (${PIECES_NAMED})
+    (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
+  SELECT i.id, :level, :end_ns, :from_ns, :to_ns, i.received_ns, :digest, b.id, :body
+  FROM instances i JOIN blocks b ON b.instance = i.id
+  WHERE i.id = :instance AND hash = :hash AND :pieces = (${PIECES_NAMED})
   ON CONFLICT DO NOTHING`;

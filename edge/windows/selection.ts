@@ -17,7 +17,7 @@ export interface InstanceSelection {
   /** Most instances of the page; all when absent. */
   limit?: number;
   /** The last instance of the previous page. */
-  after?: Pick<StoredInstance, "start_ns" | "id">;
+  after?: Pick<StoredInstance, "listed_ns" | "id">;
 }
 
 /** One page of a list of instances. */
@@ -38,7 +38,7 @@ export async function selectInstances(
     project_name: project.name,
     start_ns,
     end_ns,
-    ...(after && { after_ns: after.start_ns, after_id: after.id }),
+    ...(after && { after_ns: after.listed_ns, after_id: after.id }),
     tags: JSON.stringify(Object.entries(tags)),
     // One row more shows that there is another page.
     limit: limit === undefined ? -1 : limit + 1,
@@ -49,12 +49,13 @@ export async function selectInstances(
 }
 
 const SELECT = select("");
-const SELECT_AFTER = select("AND (start_ns, id) < (:after_ns, :after_id)");
+const SELECT_AFTER = select("AND (listed_ns, id) < (:after_ns, :after_id)");
 
 /** The query with a further condition. Tags that the service adds replace others of their name. */
 function select(condition: string): string {
   return `SELECT ${INSTANCE_COLUMNS} FROM instances i
-  WHERE project = :project AND start_ns <= :end_ns AND last_seen_ns >= :start_ns
+  WHERE project = :project AND listed_ns <= :end_ns
+    AND min(last_seen_ns, received_ns) >= :start_ns
     ${condition}
     AND NOT EXISTS (
       SELECT value ->> 0 AS wanted FROM json_each(:tags) w WHERE value ->> 1 IS NOT CASE wanted
@@ -63,7 +64,7 @@ function select(condition: string): string {
         ELSE (SELECT t.value FROM json_each(i.tags) t WHERE t.key = wanted)
       END
     )
-  ORDER BY start_ns DESC, id DESC LIMIT :limit`;
+  ORDER BY listed_ns DESC, id DESC LIMIT :limit`;
 }
 
 /** A tag filter, as `formatTags` writes it. */

@@ -1,15 +1,20 @@
 /** The span of a read, which ends at the watermark while the instance may report. */
 
 import { refuse } from "@service/core/problem";
-import { later, SECOND_NS } from "@service/core/time";
+import { earlier, later, SECOND_NS } from "@service/core/time";
 import type { StoredInstance } from "./instance.ts";
 import { DAY_NS } from "./levels.ts";
+
+/** Time without an upload after which reads wait for nothing. */
+export const SILENCE_NS: bigint = DAY_NS;
 
 /** The span of a read: `(start_ns, payload_ns]`. */
 export interface Span {
   start_ns: bigint;
   /** The snapshot instant. */
   payload_ns: bigint;
+  /** Whether it ends before it should, at the watermark. */
+  waits?: boolean;
 }
 
 /** The span that a query names, and the time of the query. */
@@ -38,13 +43,11 @@ export function spanOf(instance: StoredInstance, query: SpanQuery): Span {
       message,
     }]);
   }
-  const horizon_ns = isOver(instance, now_ns) || end_ns < watermark_ns ? end_ns : watermark_ns;
-  return { start_ns, payload_ns: later(start_ns, horizon_ns) };
-}
-
-/** Whether no window is expected: the chain is complete, or none arrived for a day. */
-function isOver(instance: StoredInstance, now_ns: bigint): boolean {
-  return instance.watermark_ns === instance.final_ns || now_ns - instance.received_ns >= DAY_NS;
+  const { final_ns, received_ns } = instance;
+  const isSilent = now_ns - received_ns >= SILENCE_NS;
+  const horizon_ns = isSilent ? later(watermark_ns, wholeSecond(now_ns)) : watermark_ns;
+  const payload_ns = watermark_ns === final_ns ? end_ns : earlier(end_ns, horizon_ns);
+  return { start_ns, payload_ns: later(start_ns, payload_ns), waits: payload_ns < end_ns };
 }
 
 /** The instant, or the next one at a whole second. */

@@ -8,10 +8,14 @@ import {
   type Statement,
   statement,
 } from "../database/database.ts";
-import { type KnownBlock, storingBlock } from "./blocks.ts";
+import { type Blocks, type KnownBlock, storingBlock } from "./blocks.ts";
 import { type StoredList, storingLists } from "./entries.ts";
-import { LEVELS, spanEnd } from "./levels.ts";
+import { addToRollup } from "./late.ts";
+import { LEVELS, spanEnd, TIERS } from "./levels.ts";
 import { type PackedMinute, storingMinute } from "./open_minutes.ts";
+import { IS_PASSED, notingLate, notingSilence, passing } from "./passed.ts";
+import { blockRows } from "./pieces.ts";
+import { SILENCE_NS } from "./span.ts";
 
 /** One window of an instance, as it is stored. */
 export interface WindowToStore {
@@ -44,18 +48,30 @@ export type Outcome =
 export interface Stored {
   stored: boolean;
   watermark_ns: bigint;
+  /** End of the instance's newest window. */
+  last_seen_ns: bigint;
   /** Row id of the instance. */
   instance: bigint;
   /** Ends of the minutes whose roll-ups were stored with it. */
   rolled: bigint[];
 }
 
+/** What a late window may be merged with. */
+export interface StoreOptions {
+  /** The blocks in memory. */
+  blocks: Blocks;
+}
+
 /**
  * Stores a window, unless it is stored already or contradicts stored ones, and removes the roll-ups that
  * lack it: all or nothing, in one round trip if the window follows the newest one, or is the first of its
- * block.
+ * block. One that reads have passed is noted as late.
  */
-export async function storeWindow(db: Database, window: WindowToStore): Promise<Outcome> {
+export async function storeWindow(
+  db: Database,
+  window: WindowToStore,
+  options: StoreOptions,
+): Promise<Outcome> {
   const { known, to_ns } = window;
   const { instance } = known;
   const args = argsOf(window);
@@ -64,15 +80,25 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
       insert: [statement(INSERT_FOLLOWING, { ...args, instance })],
       update: [statement(UPDATE_FOLLOWED, { ...args, instance })],
     });
-    if (inserted.rowsAffected > 0) return { stored: true, watermark_ns: to_ns, instance, rolled };
+    if (inserted.rowsAffected > 0) {
+      return { stored: true, watermark_ns: to_ns, last_seen_ns: to_ns, instance, rolled };
+    }
   }
+  const passed = { project: args.project, instance_id: args.instance_id, now_ns: args.received_ns };
+  const row = { row_level: 0, row_end_ns: to_ns, row_digest: args.digest };
   const { updated: { rows: [stored] }, rolled } = await write(db, window, {
     insert: [
       ...instance === undefined ? [statement(INSERT_INSTANCE, args)] : [],
       ...storingBlock(known, args),
+      ...passing(passed),
+      notingSilence(passed),
       statement(INSERT_WINDOW, args),
     ],
-    update: [statement(UPDATE_INSTANCE, args), statement(DELETE_ROLLUPS, args)],
+    update: [
+      statement(UPDATE_INSTANCE, args),
+      statement(DELETE_ROLLUPS, { ...args, row_level: 0 }),
+      ...notingLate({ ...args, ...row }),
+    ],
   });
   if (stored) {
     const state = stored as unknown as StoredState;
@@ -81,7 +107,55 @@ export async function storeWindow(db: Database, window: WindowToStore): Promise<
   }
   const { rows: [state] } = await db.query(statement(STATE, args));
   known.instance = state?.has_block ? state.instance as bigint : undefined;
-  return state?.has_block ? notStored(window, state) : await storeWindow(db, window);
+  if (!state?.has_block) return await storeWindow(db, window, options);
+  const outcome = notStored(window, state) ?? await storeLate(db, window, { ...options, state });
+  return outcome ?? await storeWindow(db, window, options);
+}
+
+/** A row of {@linkcode STATE}, and what the window is merged with. */
+interface LateOptions extends StoreOptions {
+  state: Row;
+}
+
+/** Stores a window for a gap in a roll-up; `undefined` if the roll-up has changed meanwhile. */
+async function storeLate(
+  db: Database,
+  window: WindowToStore,
+  { blocks, state }: LateOptions,
+): Promise<Outcome | undefined> {
+  const { project, known: { block } } = window;
+  const level = TIERS.findLast(({ column }) => window.to_ns <= (state[column] as bigint))!.kept;
+  const end_ns = spanEnd(window.to_ns, level);
+  const name = { instance: state.instance as bigint, level, end_ns };
+  const { rows: [row] } = await db.query(statement(ROLLUP, name));
+  const added = await addToRollup({ ...window, block }, {
+    row,
+    onDamage: blocks.onDamage,
+    blocks: await blocks.load(db, project, blockRows(row ? [row] : [])),
+  });
+  if ("conflict" in added) {
+    const { conflict } = added;
+    return conflict === null ? unchanged(state) : { conflict: "window", message: conflict };
+  }
+  const args = { ...argsOf(window), ...name, row_level: level, row_end_ns: end_ns };
+  const { digest, from_ns, to_ns, body } = added;
+  const rolled_up = {
+    row_digest: digest,
+    row_from_ns: from_ns,
+    row_to_ns: to_ns,
+    body,
+    row_hash: Uint8Array.fromHex(added.block),
+    old_digest: row?.digest ?? null,
+  };
+  const { updated: { rows: [stored] } } = await write(db, { ...window, minutes: [] }, {
+    insert: [statement(row ? REPLACE_ROLLUP : INSERT_ROLLUP, { ...args, ...rolled_up })],
+    update: [
+      statement(UPDATE_LATE, args),
+      statement(DELETE_ROLLUPS, args),
+      ...notingLate({ ...args, ...rolled_up }),
+    ],
+  });
+  return stored && { stored: true, ...stored as unknown as StoredState, rolled: [] };
 }
 
 /** The arguments of all statements. */
@@ -94,6 +168,7 @@ function argsOf(window: WindowToStore) {
     ...{ from_ns, to_ns, body, digest, received_ns },
     hash: Uint8Array.fromHex(hash),
     final_ns: final ? to_ns : null,
+    silent_ns: received_ns - SILENCE_NS,
     due_ns: received_ns + DUE_AFTER_NS,
     ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(to_ns, level)])),
   };
@@ -121,9 +196,10 @@ async function write(
   window: WindowToStore,
   { insert, update }: Storing,
 ): Promise<Written> {
-  const { project, to_ns, entries, minutes = [] } = window;
+  const { project, to_ns, received_ns, entries, minutes = [] } = window;
   const { instance_id } = window.known.block.instance;
-  const inserting = [...insert, ...storingLists(entries, { project, instance_id, to_ns })];
+  const lists = storingLists(entries, { project, instance_id, to_ns, received_ns });
+  const inserting = [...insert, ...lists];
   const rolling = minutes.map((minute) => storingMinute(minute, { project, instance_id }));
   const results = await db.write([...inserting, ...update, ...rolling]);
   return {
@@ -134,17 +210,15 @@ async function write(
   };
 }
 
-interface StoredState {
-  watermark_ns: bigint;
-  instance: bigint;
-}
+/** An instance after a window was stored. */
+type StoredState = Pick<Stored, "watermark_ns" | "last_seen_ns" | "instance">;
 
-/** The outcome if nothing was stored. */
-function notStored({ known, from_ns, to_ns, digest }: WindowToStore, state: Row): Outcome {
+/** The outcome if nothing was stored; `undefined` if the window belongs into a roll-up. */
+function notStored(
+  { known, from_ns, to_ns, digest }: WindowToStore,
+  state: Row,
+): Outcome | undefined {
   const { start_ns } = known.block.instance;
-  const watermark_ns = state.watermark_ns as bigint;
-  const instance = state.instance as bigint;
-  const unchanged = { stored: false, watermark_ns, instance, rolled: [] };
   if (state.start_ns !== start_ns) {
     return {
       conflict: "start_ns",
@@ -154,7 +228,7 @@ function notStored({ known, from_ns, to_ns, digest }: WindowToStore, state: Row)
   if (state.from_ns !== null) {
     const sameSpan = state.from_ns === from_ns && state.to_ns === to_ns;
     if (sameSpan && equal(new Uint8Array(state.digest as ArrayBuffer), digest)) {
-      return unchanged;
+      return unchanged(state);
     }
     const stored = `(${state.from_ns}, ${state.to_ns}]`;
     return {
@@ -164,21 +238,21 @@ function notStored({ known, from_ns, to_ns, digest }: WindowToStore, state: Row)
         : `overlaps the one stored for the span ${stored}`,
     };
   }
-  if (from_ns < (state.given_up_ns as bigint)) return tooLate(state.given_up_ns as bigint);
-  // Below the watermark every window was stored: this one was downsampled, or removed for its age.
-  if (from_ns < watermark_ns) return unchanged;
-  if (to_ns <= (state.downsampled_ns as bigint)) return tooLate(state.downsampled_ns as bigint);
+  if (from_ns < (state.watermark_ns as bigint)) {
+    // All but what was passed was stored: this one was summed up, or removed for its age.
+    const isMissing = state.is_passed && to_ns <= (state.downsampled_ns as bigint);
+    return isMissing ? undefined : unchanged(state);
+  }
   return {
     conflict: "final",
     message: "contradicts the instance's last window: none may lie after the final one",
   };
 }
 
-function tooLate(at_ns: bigint): Outcome {
-  return {
-    conflict: "window",
-    message: `is too late: all up to ${at_ns} was summed up, as the instance was silent for long`,
-  };
+/** The outcome of a window that was stored before. */
+function unchanged({ watermark_ns, last_seen_ns, instance }: Row): Stored {
+  const state = { watermark_ns, last_seen_ns, instance } as unknown as StoredState;
+  return { stored: false, ...state, rolled: [] };
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {
@@ -202,18 +276,20 @@ function setIfNewest(column: string): string {
 }
 
 const INSERT_INSTANCE = `INSERT INTO instances (project, instance_id, key, tags, attributes,
-    profiler_version, start_ns, watermark_ns, last_seen_ns, received_ns, rolled_ns, due_ns)
-  VALUES (:project, :instance_id, :key, :tags, :attributes,
-    :profiler_version, :start_ns, :start_ns, :to_ns, :received_ns, :start_ns, :due_ns)
+    profiler_version, start_ns, watermark_ns, last_seen_ns, received_ns, listed_ns, rolled_ns, due_ns)
+  VALUES (:project, :instance_id, :key, :tags, :attributes, :profiler_version, :start_ns, :start_ns,
+    :to_ns, :received_ns, min(:start_ns, :received_ns), :start_ns, :due_ns)
   ON CONFLICT DO NOTHING`;
 
 /** Nothing that is stored can overlap a window that follows the newest one, or be summed up without it. */
 const INSERT_FOLLOWING = `/* insert the window */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, digest, block, body)
-  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, b.id, :body FROM instances i
+    (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
+  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :received_ns, :digest, b.id, :body FROM instances i
   JOIN blocks b ON b.instance = i.id AND b.hash = :hash
   WHERE i.id = :instance AND ${THIS_INSTANCE} AND start_ns = :start_ns
-    AND watermark_ns = :from_ns AND last_seen_ns = :from_ns AND final_ns IS NULL`;
+    AND watermark_ns = :from_ns AND last_seen_ns = :from_ns AND final_ns IS NULL
+    AND i.received_ns > :silent_ns
+    AND NOT ${IS_PASSED}`;
 
 /** `changes() > 0`, here and below: only if the window was new. */
 const UPDATE_FOLLOWED = `UPDATE instances SET
@@ -223,11 +299,11 @@ const UPDATE_FOLLOWED = `UPDATE instances SET
   WHERE id = :instance AND changes() > 0`;
 
 const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, digest, block, body)
-  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :digest, b.id, :body FROM instances i
+    (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
+  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :received_ns, :digest, b.id, :body FROM instances i
   JOIN blocks b ON b.instance = i.id AND b.hash = :hash
-  WHERE ${THIS_INSTANCE} AND start_ns = :start_ns AND watermark_ns <= :from_ns
-    AND downsampled_ns < :to_ns
+  WHERE ${THIS_INSTANCE} AND start_ns = :start_ns AND downsampled_ns < :to_ns
+    AND (watermark_ns <= :from_ns OR ${IS_PASSED})
     AND (final_ns IS NULL OR :to_ns <= final_ns)
     AND (:final_ns IS NULL OR last_seen_ns <= :to_ns)
     AND coalesce((${ofNextWindow("from_ns")}) >= :to_ns, TRUE)`;
@@ -254,15 +330,35 @@ const UPDATE_INSTANCE = `UPDATE instances SET
     rolled_ns = min(rolled_ns, :from_ns),
     due_ns = min(due_ns, :due_ns)
   WHERE ${THIS_INSTANCE} AND changes() > 0
-  RETURNING watermark_ns, id AS instance`;
+  RETURNING watermark_ns, last_seen_ns, id AS instance`;
 
 const DELETE_ROLLUPS = `DELETE FROM windows
   WHERE instance = (SELECT id FROM instances WHERE ${THIS_INSTANCE})
     AND (level, end_ns) IN (VALUES ${LEVELS.map((level) => `(${level}, :end_${level}_ns)`)})
-    AND changes() > 0`;
+    AND level > :row_level AND changes() > 0`;
+
+const ROLLUP = `SELECT w.id, w.level, w.from_ns, w.to_ns, w.digest, w.body, w.block, b.hash
+  FROM windows w LEFT JOIN blocks b ON b.id = w.block
+  WHERE w.instance = :instance AND level = :level AND end_ns = :end_ns`;
+
+const REPLACE_ROLLUP = `UPDATE windows SET from_ns = :row_from_ns, to_ns = :row_to_ns,
+    received_ns = :received_ns, digest = :row_digest, body = :body
+  WHERE instance = :instance AND level = :level AND end_ns = :end_ns AND digest = :old_digest`;
+
+const INSERT_ROLLUP = `INSERT INTO windows
+    (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
+  SELECT :instance, :level, :end_ns, :row_from_ns, :row_to_ns, :received_ns, :row_digest, id, :body
+  FROM blocks WHERE instance = :instance AND hash = :row_hash
+  ON CONFLICT DO NOTHING`;
+
+const UPDATE_LATE = `UPDATE instances SET received_ns = :received_ns,
+    rolled_ns = min(rolled_ns, :from_ns), due_ns = min(due_ns, :due_ns)
+  WHERE ${THIS_INSTANCE} AND changes() > 0
+  RETURNING watermark_ns, last_seen_ns, id AS instance`;
 
 const STATE =
-  `SELECT i.id AS instance, i.start_ns, i.watermark_ns, i.given_up_ns, i.downsampled_ns, w.from_ns, w.to_ns, w.digest,
+  `SELECT i.id AS instance, i.start_ns, i.watermark_ns, i.last_seen_ns, i.downsampled_ns,
+    i.downsampled_minutes_ns, w.from_ns, w.to_ns, w.digest, ${IS_PASSED} AS is_passed,
     EXISTS (SELECT 1 FROM blocks WHERE instance = i.id AND hash = :hash) AS has_block
   FROM instances i
   LEFT JOIN windows w ON w.from_ns < :to_ns AND w.id = (${ofNextWindow("id")})

@@ -42,9 +42,9 @@ export async function fillStorage(
       digest: digestOf(frame.bytes),
       entries: [],
       received_ns: to_ns,
-    });
+    }, { blocks });
     if ("conflict" in outcome) throw new Error(outcome.message);
-    return { blocks, project, instance: outcome.instance, rolled: [], from_ns, to_ns };
+    return { blocks, project, ...outcome, rolled: [], from_ns, to_ns };
   };
   await store(windowAt(0));
   for (let at = 1; at < windows; at += PARALLEL) {
