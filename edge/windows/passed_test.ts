@@ -214,6 +214,7 @@ testOnEachStorage({
           };
           for (const { i, at } of arrivals) {
             service.clock.now_ns = nsFromTs(at);
+            if (at > arrivals[0]!.at) await follow();
             await sendEach(service, instance_id, [i]);
             await follow();
           }

@@ -86,11 +86,10 @@ export async function storeWindow(
   }
   const passed = { project: args.project, instance_id: args.instance_id, now_ns: args.received_ns };
   const row = { row_level: 0, row_end_ns: to_ns, row_digest: args.digest };
-  const { updated: { rows: [stored] }, rolled } = await write(db, window, {
+  const { inserted, state: after, rolled } = await write(db, window, {
     insert: [
       ...instance === undefined ? [statement(INSERT_INSTANCE, args)] : [],
       ...storingBlock(known, args),
-      ...passing(passed),
       notingSilence(passed),
       statement(INSERT_WINDOW, args),
     ],
@@ -98,10 +97,13 @@ export async function storeWindow(
       statement(UPDATE_INSTANCE, args),
       statement(DELETE_ROLLUPS, { ...args, row_level: 0 }),
       ...notingLate({ ...args, ...row }),
+      // After the window: it may fill a gap that no read has passed yet.
+      ...passing(passed),
+      statement(STATE_AFTER, args),
     ],
   });
-  if (stored) {
-    const state = stored as unknown as StoredState;
+  if (inserted.rowsAffected > 0) {
+    const state = after as unknown as StoredState;
     known.instance = state.instance;
     return { stored: true, ...state, rolled };
   }
@@ -147,15 +149,17 @@ async function storeLate(
     row_hash: Uint8Array.fromHex(added.block),
     old_digest: row?.digest ?? null,
   };
-  const { updated: { rows: [stored] } } = await write(db, { ...window, minutes: [] }, {
+  const { inserted, state: after } = await write(db, { ...window, minutes: [] }, {
     insert: [statement(row ? REPLACE_ROLLUP : INSERT_ROLLUP, { ...args, ...rolled_up })],
     update: [
       statement(UPDATE_LATE, args),
       statement(DELETE_ROLLUPS, args),
       ...notingLate({ ...args, ...rolled_up }),
+      statement(STATE_AFTER, args),
     ],
   });
-  return stored && { stored: true, ...stored as unknown as StoredState, rolled: [] };
+  if (inserted.rowsAffected === 0) return undefined;
+  return { stored: true, ...after as unknown as StoredState, rolled: [] };
 }
 
 /** The arguments of all statements. */
@@ -184,8 +188,8 @@ interface Storing {
 interface Written {
   /** Result of the statement that inserts it. */
   inserted: Result;
-  /** Result of the first statement that updates its instance. */
-  updated: Result;
+  /** First row of the last statement that updates. */
+  state: Row | undefined;
   /** Ends of the minutes whose roll-ups were stored with it. */
   rolled: bigint[];
 }
@@ -204,7 +208,7 @@ async function write(
   const results = await db.write([...inserting, ...update, ...rolling]);
   return {
     inserted: results[insert.length - 1]!,
-    updated: results[inserting.length]!,
+    state: results[inserting.length + update.length - 1]!.rows[0],
     rolled: minutes.filter((_, i) => results.at(i - minutes.length)!.rowsAffected > 0)
       .map(({ end_ns }) => end_ns),
   };
@@ -329,8 +333,7 @@ const UPDATE_INSTANCE = `UPDATE instances SET
     last_seen_ns = max(last_seen_ns, :to_ns),
     rolled_ns = min(rolled_ns, :from_ns),
     due_ns = min(due_ns, :due_ns)
-  WHERE ${THIS_INSTANCE} AND changes() > 0
-  RETURNING watermark_ns, last_seen_ns, id AS instance`;
+  WHERE ${THIS_INSTANCE} AND changes() > 0`;
 
 const DELETE_ROLLUPS = `DELETE FROM windows
   WHERE instance = (SELECT id FROM instances WHERE ${THIS_INSTANCE})
@@ -353,8 +356,10 @@ const INSERT_ROLLUP = `INSERT INTO windows
 
 const UPDATE_LATE = `UPDATE instances SET received_ns = :received_ns,
     rolled_ns = min(rolled_ns, :from_ns), due_ns = min(due_ns, :due_ns)
-  WHERE ${THIS_INSTANCE} AND changes() > 0
-  RETURNING watermark_ns, last_seen_ns, id AS instance`;
+  WHERE ${THIS_INSTANCE} AND changes() > 0`;
+
+const STATE_AFTER = `SELECT watermark_ns, last_seen_ns, id AS instance FROM instances
+  WHERE ${THIS_INSTANCE}`;
 
 const STATE =
   `SELECT i.id AS instance, i.start_ns, i.watermark_ns, i.last_seen_ns, i.downsampled_ns,
