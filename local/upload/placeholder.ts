@@ -1,26 +1,48 @@
-/** The placeholder of a window that the service rejected. */
+/** Placeholders: windows without measurements for spans whose windows are lost. */
 
 import { emptyWindow } from "@service/core";
-import { type PackedWindow, readWindow, WindowPacker } from "@service/core/packed";
+import type { Interval } from "@service/core/gaps";
+import {
+  type InstanceHead,
+  type PackedWindow,
+  readWindow,
+  WindowPacker,
+} from "@service/core/packed";
 import { secondsFromNs } from "@service/core/time";
 
-/**
- * A window for the span of a rejected one, with an error in place of its measurements; `undefined` if
- * the rejected one is such a window itself.
- */
-export async function placeholderOf(
-  { frame, block }: PackedWindow,
-  answer: string,
-): Promise<PackedWindow | undefined> {
-  const { window: { from_ns, to_ns, series, resources }, final } = readWindow(frame, block);
-  if (series.size === 0 && resources.size === 0) return undefined;
-  const seconds = secondsFromNs(to_ns - from_ns);
+/** What became of the windows of a span. */
+export interface Loss {
+  instance: InstanceHead;
+  /** Whether the last window of the instance is among them. */
+  final?: boolean;
+  /** What happened to them, such as "was accepted". */
+  fate: string;
+  /** The error that says why. */
+  reason: string;
+}
+
+/** A window for a span whose windows are lost, with an error in place of their measurements. */
+export async function lostWindow(
+  { from_ns, to_ns }: Interval,
+  { instance, final, fate, reason }: Loss,
+): Promise<PackedWindow> {
   const window = { ...emptyWindow(from_ns), to_ns };
   window.errors.push({
     level: "error",
-    message: `Nothing measured in the ${seconds} s up to here was accepted: totals lack it`,
-    exception: answer,
+    message: `Nothing measured in the ${secondsFromNs(to_ns - from_ns)} s up to here ${fate}: ` +
+      "totals lack it",
+    exception: reason,
     log_ns: to_ns,
   });
-  return await new WindowPacker(block.instance).pack(window, { final });
+  return await new WindowPacker(instance).pack(window, { final });
+}
+
+/** The placeholder of a window that the service rejected; `undefined` if that is one itself. */
+export async function placeholderOf(
+  { frame, block: { instance, table } }: PackedWindow,
+  reason: string,
+): Promise<PackedWindow | undefined> {
+  const { window, final } = readWindow(frame, { table });
+  if (window.series.size === 0 && window.resources.size === 0) return undefined;
+  return await lostWindow(window, { instance, final, fate: "was accepted", reason });
 }

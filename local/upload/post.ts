@@ -1,5 +1,6 @@
 /** One attempt to send a window to the service, and its outcome. */
 
+import { decode } from "@service/core";
 import { PACKED_TYPE, type PackedWindow } from "@service/core/packed";
 import { gzip } from "../base/gzip.ts";
 import { errorText } from "../base/log.ts";
@@ -27,6 +28,8 @@ export interface Outcome {
   text: string;
   /** Hash of a block that the service knows now. */
   block?: string;
+  /** End of the unbroken chain of windows that the service has. */
+  watermark_ns?: bigint;
   /** Members of the window that the service does not know. */
   ignored?: string[];
   /** Whether the service has another window for this span. */
@@ -90,11 +93,12 @@ function outcomeOf({ ok, status, headers }: Response, body: string): Outcome {
 }
 
 /** What a service says of a window that it has stored. */
-function answered(body: string): Pick<Outcome, "block" | "ignored"> {
+function answered(body: string): Pick<Outcome, "block" | "watermark_ns" | "ignored"> {
   try {
-    const { block, ignored } = JSON.parse(body);
+    const { block, watermark_ns, ignored } = decode(body) as Record<string, unknown>;
     return {
       ...(typeof block === "string" && { block }),
+      ...(typeof watermark_ns === "bigint" && { watermark_ns }),
       ...(Array.isArray(ignored) && { ignored: ignored.map(String) }),
     };
   } catch {

@@ -4,7 +4,7 @@ import type { PackedWindow } from "@service/core/packed";
 import { waitFor } from "../base/patience.ts";
 import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
-import { placeholderOf } from "./placeholder.ts";
+import { lostWindow, placeholderOf } from "./placeholder.ts";
 import { type Outcome, postWindow, type Service } from "./post.ts";
 import type { NextWindow, Spool } from "./spool.ts";
 
@@ -41,6 +41,8 @@ export class Sender implements Source {
   #finishing = false;
   /** Hash of the newest block that the service knows. */
   #knownBlock: string | undefined;
+  /** Start of the last gap that was filled. */
+  #filled_ns: bigint | undefined;
   /** Whether it waits for a window. */
   #idle = false;
   /** Ends the pause under way. */
@@ -136,6 +138,7 @@ export class Sender implements Source {
           this.#warn("ignored", `the service is older than this profiler, it ignores ${names}`);
         }
         await this.#spool.acknowledge(next.entry);
+        await this.#fillGap(next, outcome);
         return true;
       case "unauthorized":
         this.#unauthorized = true;
@@ -162,6 +165,21 @@ export class Sender implements Source {
         this.#warn("failed", `upload is failing, windows are kept and tried again: ${text}`);
         return false;
     }
+  }
+
+  /** Fills the span before a stored window that the service lacks: all that is older was sent. */
+  async #fillGap(
+    { entry: { from_ns }, window }: NextWindow,
+    { watermark_ns }: Pick<Outcome, "watermark_ns">,
+  ): Promise<void> {
+    if (watermark_ns === undefined || watermark_ns >= from_ns) return;
+    if (watermark_ns === this.#filled_ns) return;
+    this.#filled_ns = watermark_ns;
+    const reason = "The service does not have it, and the profiler no longer has it";
+    this.#warn("lost", `windows are lost, the service is told so: ${reason}`);
+    const { instance } = window.block;
+    const loss = { instance, fate: "reached the service", reason };
+    await this.#spool.fill(await lostWindow({ from_ns: watermark_ns, to_ns: from_ns }, loss));
   }
 
   #warn(kind: string, message: string): void {

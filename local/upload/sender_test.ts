@@ -1,6 +1,7 @@
 /** The sender delivers in order to a service that misbehaves. */
 
 import assert from "node:assert/strict";
+import { encode } from "@service/core";
 import { type Block, PACKED_TYPE, WindowPacker } from "@service/core/packed";
 import { Recorder } from "../sources/recorder.ts";
 import { Spool } from "./spool.ts";
@@ -12,7 +13,7 @@ import { Sender } from "./sender.ts";
  * Fake service with a given answer for each request, and else as the protocol says: it keeps the
  * accepted windows, and the blocks that it knows until it is told to forget them.
  */
-function misbehaving(answers: (Response | "break off" | "forget")[]) {
+function misbehaving(answers: (Response | "break off" | "forget" | undefined)[]) {
   const taken: ReadUpload[] = [];
   const known = new Map<string, Block>();
   const requests: { at_ms: number; headers: Headers; bytes: number }[] = [];
@@ -33,7 +34,8 @@ function misbehaving(answers: (Response | "break off" | "forget")[]) {
       if (!read) return Response.json({ detail: "send the block too" }, { status: 424 });
       taken.push(read);
       known.set(read.block.hash, read.block);
-      return Response.json({ stored: true, watermark_ns: 0, block: read.block.hash });
+      const watermark_ns = chainEnd(taken);
+      return new Response(encode({ stored: true, watermark_ns, block: read.block.hash }));
     },
   );
   return {
@@ -42,6 +44,15 @@ function misbehaving(answers: (Response | "break off" | "forget")[]) {
     requests,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+/** End of the unbroken chain of windows from 0. */
+function chainEnd(taken: readonly ReadUpload[]): bigint {
+  let end_ns = 0n;
+  for (const { window } of taken.toSorted((a, b) => Number(a.from_ns - b.from_ns))) {
+    if (window.from_ns === end_ns) end_ns = window.to_ns;
+  }
+  return end_ns;
 }
 
 function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
@@ -67,6 +78,13 @@ function published(sender: Sender): Record<string, unknown> {
       "value" in series ? series.value : "total" in series ? series.total : undefined,
     ]),
   );
+}
+
+/** What a placeholder says. */
+function lossIn({ window }: ReadUpload): string {
+  assert.equal(window.series.size, 0);
+  assert.equal(window.errors.length, 1);
+  return window.errors[0]!.message;
 }
 
 const spans = (taken: ReadUpload[]) =>
@@ -149,14 +167,53 @@ Deno.test("a rejected window is kept in a file, and a placeholder with the reaso
   assert.equal(published(sender).profiler_upload_rejected_windows_total, 1);
 });
 
-Deno.test("a window for a span that the service already has is only kept in a file", async () => {
+Deno.test("what is missing after a 409 is filled with a window that says so", async () => {
   await using directory = await temporaryDirectory();
-  await using service = misbehaving([new Response("overlaps", { status: 409 })]);
-  const { sender } = await senderTo(service.base, `${directory.path}/spool`);
-  await sender.add(await packed(0, 1, { total: 7 }));
-  await sender.add(await packed(1, 2));
+  await using service = misbehaving([undefined, new Response("overlaps", { status: 409 })]);
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+  for (let i = 0; i < 4; i++) await sender.add(await packed(i, i + 1));
   await sender.finish(10_000);
-  assert.deepEqual(spans(service.taken), [2]);
+  assert.deepEqual(spans(service.taken), [1, 3, 2, 4]);
+  assert.match(lossIn(service.taken[2]!), /the 1 s up to here reached the service: totals lack it/);
+  assert.equal(warnings.length, 2);
+});
+
+for (const [whose, order] of [["its own", [1, 2, 3]], ["another's", [1, 3, 2]]] as const) {
+  Deno.test(`a file that is gone of ${whose} spool is filled with a window that says so`, async () => {
+    await using directory = await temporaryDirectory();
+    const path = `${directory.path}/spool`;
+    const warn = () => {};
+    const spool = await Spool.open(path, { warn });
+    for (let i = 0; i < 3; i++) await spool.add(await packed(i, i + 1));
+    for await (const { name } of Deno.readDir(path)) {
+      if (name.startsWith("1000")) await Deno.remove(`${path}/${name}`);
+    }
+    const sent = whose === "its own" ? spool : await Spool.open(path, { warn });
+    await using service = misbehaving([]);
+    await new Sender({ base: service.base, key: "secret", spool: sent, warn }).finish(10_000);
+    assert.deepEqual(spans(service.taken), order);
+    const filled = service.taken.find(({ window }) => window.to_ns === 2_000_000_000n)!;
+    assert.match(lossIn(filled), /^Nothing measured in the 1 s up to here .*: totals lack it$/);
+  });
+}
+
+Deno.test("a gap that the service has before the first window is filled once", async () => {
+  await using directory = await temporaryDirectory();
+  await using service = misbehaving([]);
+  const { sender } = await senderTo(service.base, `${directory.path}/spool`);
+  for (let i = 5; i < 8; i++) await sender.add(await packed(i, i + 1));
+  await sender.finish(10_000);
+  assert.deepEqual(spans(service.taken), [6, 5, 7, 8]);
+  assert.equal(service.taken[1]!.from_ns, 0n);
+});
+
+Deno.test("a gap that the service does not let be filled is left to it", async () => {
+  await using directory = await temporaryDirectory();
+  await using service = misbehaving([undefined, new Response("overlaps", { status: 409 })]);
+  const { sender } = await senderTo(service.base, `${directory.path}/spool`);
+  for (let i = 5; i < 8; i++) await sender.add(await packed(i, i + 1));
+  await sender.finish(10_000);
+  assert.deepEqual(spans(service.taken), [6, 7, 8]);
 });
 
 Deno.test("the end does not wait for a service that never answers, and the window stays on disk", async () => {
@@ -226,7 +283,7 @@ Deno.test("windows wait for a service that does not read the format yet, with on
 
 Deno.test("what a service ignores is said once", async () => {
   await using directory = await temporaryDirectory();
-  const answer = () => Response.json({ stored: true, watermark_ns: 0, ignored: ["traces"] });
+  const answer = () => Response.json({ stored: true, ignored: ["traces"] });
   await using service = misbehaving([answer(), answer()]);
   const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
   for (let i = 0; i < 2; i++) await sender.add(await packed(i, i + 1));

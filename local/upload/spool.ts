@@ -3,21 +3,17 @@
  * those never sent are merged when the spool grows over its limit: it loses time resolution, no counts.
  */
 
-import { type PackedWindow, windowHead, WindowPacker } from "@service/core/packed";
+import {
+  type InstanceHead,
+  type PackedWindow,
+  windowHead,
+  WindowPacker,
+} from "@service/core/packed";
 import { removeOldest, writeWhole } from "../base/files.ts";
 import { errorText } from "../base/log.ts";
+import { lostWindow } from "./placeholder.ts";
 import { SpoolFiles, type WindowFile } from "./spool_files.ts";
-
-/** One window in the spool. */
-export interface Spooled {
-  readonly from_ns: bigint;
-  readonly to_ns: bigint;
-  /** Size in bytes. */
-  readonly bytes: number;
-  sent: boolean;
-  /** Its file, or the window itself where the disk did not take it. */
-  kept: WindowFile | PackedWindow;
-}
+import { smallestPair, spanOf, type Spooled } from "./spooled.ts";
 
 /** The window to send next. */
 export interface NextWindow {
@@ -46,6 +42,8 @@ export class Spool {
   /** The window that was added last, which is mostly sent at once. */
   #newest: NextWindow | undefined;
   #packer: WindowPacker | undefined;
+  /** The instance, once it is known. */
+  #instance: InstanceHead | undefined;
   #damaged = 0;
   readonly #warned = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
@@ -148,6 +146,13 @@ export class Spool {
     });
   }
 
+  /** Puts a window before all others. */
+  fill(window: PackedWindow): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#entries.unshift(await this.#store(window));
+    });
+  }
+
   /** Removes the directory if nothing is left in it, neither waiting nor set aside. */
   async removeIfEmpty(): Promise<void> {
     if (this.size > 0) return;
@@ -179,6 +184,7 @@ export class Spool {
     const { frame, block } = window;
     const span = spanOf(windowHead(frame));
     const entry = { ...span, bytes: frame.bytes.length, sent: false };
+    this.#instance = block.instance;
     try {
       if (!this.#files.hasBlock(block.hash)) await this.#removeUnnamedBlocks();
       const kept = { ...span, block: block.hash, sent: false };
@@ -190,13 +196,18 @@ export class Spool {
     }
   }
 
-  /** The window of an entry; `undefined` if it is lost or damaged, which ends its wait. */
+  /**
+   * The window of an entry; `undefined` if it is lost or damaged: then a placeholder waits in its place,
+   * if the instance is known.
+   */
   async #read(entry: Spooled): Promise<PackedWindow | undefined> {
     const { kept } = entry;
     if ("frame" in kept) return kept;
     if (this.#newest?.entry === entry) return this.#newest.window;
     try {
-      return await this.#files.read(kept);
+      const window = await this.#files.read(kept);
+      this.#instance = window.block.instance;
+      return window;
     } catch (error) {
       this.#damaged++;
       this.#warn(
@@ -204,21 +215,26 @@ export class Spool {
         `a window is lost, what is left of it is in ${this.directory}/damaged: ${errorText(error)}`,
       );
       await this.#files.moveTo("damaged", kept).catch(() => {});
-      this.#entries = this.#entries.filter((other) => other !== entry);
+      const placeholder = await this.#placeholder(entry, { kept, reason: errorText(error) });
+      this.#entries = this.#entries.flatMap((other) => other === entry ? placeholder : other);
     }
+  }
+
+  async #placeholder(
+    entry: Spooled,
+    { kept, reason }: { kept: WindowFile; reason: string },
+  ): Promise<Spooled[]> {
+    const block = await this.#files.block(kept.block).catch(() => undefined);
+    const instance = block?.instance ?? this.#instance;
+    if (!instance) return [];
+    const loss = { instance, fate: "was kept for upload", reason };
+    return [await this.#store(await lostWindow(entry, loss))];
   }
 
   /** Merges the two neighbours never sent that are smallest together; false if there are none. */
   async #mergeSmallest(): Promise<boolean> {
     const entries = this.#entries;
-    let index = -1;
-    let smallest = Infinity;
-    for (let i = 0; i + 1 < entries.length; i++) {
-      const [a, b] = [entries[i]!, entries[i + 1]!];
-      if (a.sent || b.sent || a.to_ns !== b.from_ns || a.bytes + b.bytes >= smallest) continue;
-      smallest = a.bytes + b.bytes;
-      index = i;
-    }
+    const index = smallestPair(entries);
     if (index < 0) return false;
     const parts = entries.slice(index, index + 2);
     const merged = await this.#merged(parts);
@@ -291,8 +307,4 @@ export class Spool {
     if (!this.#warned.has(kind)) this.#tell(message);
     this.#warned.add(kind);
   }
-}
-
-function spanOf({ from_ns, to_ns }: Pick<Spooled, "from_ns" | "to_ns">) {
-  return { from_ns, to_ns };
 }

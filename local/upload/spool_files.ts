@@ -119,7 +119,21 @@ export class SpoolFiles {
     if (from_ns !== file.from_ns || to_ns !== file.to_ns || block !== file.block) {
       throw new DamagedError("the window must be that of its file's name");
     }
-    return { frame, block: await this.#block(block) };
+    return { frame, block: await this.block(block) };
+  }
+
+  /**
+   * The block of that hash.
+   *
+   * @throws {DamagedError} If it is not what was written; another error if it is gone.
+   */
+  async block(hash: string): Promise<Block> {
+    const parsed = this.#parsed.get(hash);
+    if (parsed) return parsed;
+    const block = await readBlock(await onlyFrame(this.#blockPath(hash)));
+    if (block.hash !== hash) throw new DamagedError("the block must be that of its file's name");
+    this.#parsed.set(hash, block);
+    return block;
   }
 
   /** Renames the file of a window that is sent from now on, and returns it. */
@@ -149,15 +163,6 @@ export class SpoolFiles {
       // One that stays is removed with the directory.
       await Deno.remove(this.#blockPath(hash)).catch(() => {});
     }
-  }
-
-  async #block(hash: string): Promise<Block> {
-    const parsed = this.#parsed.get(hash);
-    if (parsed) return parsed;
-    const block = await readBlock(await onlyFrame(this.#blockPath(hash)));
-    if (block.hash !== hash) throw new DamagedError("the block must be that of its file's name");
-    this.#parsed.set(hash, block);
-    return block;
   }
 
   #path(file: WindowFile): string {

@@ -21,7 +21,7 @@ function counting() {
       const plain = isCompressed ? body!.pipeThrough(new DecompressionStream("gzip")) : body!;
       const frames = [...readFrames(await new Response(plain).bytes())];
       service.windows += frames.filter(({ kind }) => kind === "window").length;
-      return Response.json({ stored: true, watermark_ns: 0 });
+      return Response.json({ stored: true });
     },
   );
   return {

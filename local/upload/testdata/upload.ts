@@ -30,7 +30,7 @@ const packer = new WindowPacker(INSTANCE);
 export async function packed(
   from: number,
   to: number,
-  { total = 1, gauges = [] as readonly string[], packedBy = packer } = {},
+  { total = 1, gauges = [] as readonly string[], packedBy = packer, final = false } = {},
 ): Promise<PackedWindow> {
   const window = emptyWindow(BigInt(from) * 1_000_000_000n);
   window.to_ns = BigInt(to) * 1_000_000_000n;
@@ -41,7 +41,7 @@ export async function packed(
     const gauge = { ...base, name, type: "gauge", value: 1 } as const;
     window.series.set(seriesKey(gauge), gauge);
   }
-  return await packedBy.pack(window);
+  return await packedBy.pack(window, { final });
 }
 
 /** A window that was read, and whether its block came with it. */
