@@ -23,6 +23,8 @@ export interface Upload {
   attributes: Tags;
   /** Whether this is the instance's last window. */
   final: boolean;
+  /** When the workload ended: in the last window, whose own end is the whole second after it. */
+  ended_ns?: bigint;
   /** Changes since the previous window. */
   window: Window;
 }

@@ -1,6 +1,7 @@
 /** Upload schema: the check of an upload's body, and its JSON Schema. */
 
 import { type Entries, uploadedEntries } from "./entries.ts";
+import type { Interval } from "./gaps.ts";
 import { MAX_RESOURCES, MAX_SERIES } from "./limits.ts";
 import { open } from "./open_schema.ts";
 import { resource } from "./payload_schema.ts";
@@ -58,7 +59,7 @@ const windowShape: Shape<Window> = mapped(
 );
 
 /** The fields of an instance: all of an upload that is not its window. */
-export const instanceFields: Fields<Omit<Upload, "window" | "final">> = {
+export const instanceFields: Fields<Omit<Upload, "window" | "final" | "ended_ns">> = {
   instance_id: text({ pattern: "[0-9a-f]{12}" }),
   profiler_version: text({ min: 1, max: 100 }),
   start_ns: nanoseconds,
@@ -72,8 +73,9 @@ export const uploadShape: Shape<Upload> = open(mapped(
     format: integer(UPLOAD_FORMAT, UPLOAD_FORMAT),
     ...instanceFields,
     final: flag,
+    ended_ns: nanoseconds,
     window: windowShape,
-  }, ["format"]),
+  }, ["format", "ended_ns"]),
   ({ format: _, ...upload }) => {
     if (upload.window.from_ns < upload.start_ns) {
       throw new ShapeError(
@@ -81,9 +83,24 @@ export const uploadShape: Shape<Upload> = open(mapped(
         `must not be before start_ns (${upload.start_ns})`,
       );
     }
+    expectEnd(upload);
     return upload;
   },
 ));
+
+/**
+ * Expects the end of an upload's workload, if it is given, to be one.
+ *
+ * @throws {ShapeError} If it is not.
+ */
+export function expectEnd(
+  { ended_ns, final, start_ns, window: { to_ns } }: Omit<Upload, "window"> & { window: Interval },
+): void {
+  if (ended_ns === undefined) return;
+  if (!final) throw new ShapeError("ended_ns", "must be in the last window only");
+  if (ended_ns >= start_ns && ended_ns <= to_ns) return;
+  throw new ShapeError("ended_ns", `must be from start_ns (${start_ns}) to to_ns (${to_ns})`);
+}
 
 /** The items by their keys, which must all differ. */
 function byKey<T>(items: readonly T[], key: (item: T) => string): Map<string, T> {

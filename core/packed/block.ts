@@ -11,7 +11,7 @@ import { IdentityTable } from "./identity_table.ts";
 import { type Identities, identitiesBody, JSON_BOUNDS, readIdentities } from "./identities.ts";
 
 /** An instance: all of its uploads that is not a window. */
-export type InstanceHead = Omit<Upload, "window" | "final">;
+export type InstanceHead = Omit<Upload, "window" | "final" | "ended_ns">;
 
 /** Bytes of a block's hash: the first of a SHA-256. */
 export const HASH_BYTES = 16;

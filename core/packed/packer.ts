@@ -82,8 +82,8 @@ export class WindowPacker {
   }
 
   /**
-   * Two adjacent windows as one, without members beside the lists of entries; `undefined` if that would
-   * be more than an upload may have.
+   * Two adjacent windows as one, with the members of the second beside the lists of entries; `undefined`
+   * if that would be more than an upload may have.
    *
    * @throws {DamagedError} If one of them is not what was written.
    * @throws {RangeError} If the second does not start where the first ends.
@@ -97,7 +97,8 @@ export class WindowPacker {
     }
     absorbOwned(a!.window, b!.window);
     try {
-      const merged = await this.pack(a!.window, { final: b!.final });
+      const { final, members } = b!;
+      const merged = await this.pack(a!.window, { final, members });
       readWindow(merged.frame, { ...merged.block, limits: UPLOAD_LIMITS });
       return merged;
     } catch (error) {

@@ -31,7 +31,7 @@ async function answer(all: readonly Upload[]): Promise<Uint8Array<ArrayBuffer>> 
     let packer: WindowPacker | undefined;
     for (const [i, { window, final, ...instance }] of all.entries()) {
       if (i % 3 === 0) packer = new WindowPacker(instance);
-      yield await packer!.pack(window, { final });
+      yield await packer!.pack(window, { final, members: endOf({ window, final }) });
     }
   }
   return await new Blob(await Array.fromAsync(streamWindows(packed()))).bytes();
@@ -48,6 +48,11 @@ async function readInPython(bytes: Uint8Array<ArrayBuffer>): Promise<string[]> {
 }
 
 /** A window as the reader prints it, its lists in the order of their keys. */
+/** The member of a last window, whose run ended a nanosecond before it does. */
+function endOf({ window, final }: Pick<Upload, "window" | "final">): { ended_ns?: bigint } {
+  return final ? { ended_ns: window.to_ns - 1n } : {};
+}
+
 function printed({ window, final }: Upload, instance: Omit<Upload, "window" | "final">): unknown {
   const { from_ns, to_ns, series, resources, errors } = window;
   return sorted({
@@ -55,6 +60,8 @@ function printed({ window, final }: Upload, instance: Omit<Upload, "window" | "f
     from_ns,
     to_ns,
     final,
+    ended_ns: null,
+    ...endOf({ window, final }),
     errors,
     series: Array.from(series.values(), printedSeries),
     resources: [...resources.values()],

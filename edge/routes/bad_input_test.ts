@@ -45,6 +45,18 @@ const BAD_BODIES: Record<string, [body: string | Uint8Array, parameter: string]>
     GOOD.replace(/"to_ns":\d+/, '"to_ns":1790000000000000000.5'),
     "window.to_ns",
   ],
+  "a span that does not end on a whole second": [
+    GOOD.replace(/"to_ns":(\d+)\d/, '"to_ns":$11'),
+    "window.to_ns",
+  ],
+  "an end of the workload before the last window": [
+    GOOD.replace('"final":false', `"final":false,"ended_ns":${NOW_TS - 85}000000000`),
+    "ended_ns",
+  ],
+  "an end of the workload after the last window's": [
+    GOOD.replace('"final":false', `"final":true,"ended_ns":${NOW_TS - 80}000000001`),
+    "ended_ns",
+  ],
   "a span that ends before it starts": [GOOD.replace(/"to_ns":\d+/, '"to_ns":1'), "window.to_ns"],
   "a span before the instance's start": [
     GOOD.replace(/"from_ns":\d+/, '"from_ns":1'),

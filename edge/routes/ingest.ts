@@ -4,6 +4,7 @@ import { MAX_INFLATED_BYTES, MAX_UPLOAD_BYTES } from "@service/core/limits";
 import { PACKED_TYPE } from "@service/core/packed";
 import { refuse } from "@service/core/problem";
 import { flag, list, nanoseconds, object, type Shape, text } from "@service/core/schema";
+import { SECOND_NS } from "@service/core/time";
 import { uploadShape } from "@service/core/upload_schema";
 import { json, refusal } from "../http/answers.ts";
 import { JSON_TYPE, readBody } from "../http/body.ts";
@@ -52,7 +53,7 @@ export const ingest: Route = route({
   summary: "Stores one window of one instance, as the profiler uploads it",
   description:
     "A window that is sent again with the same bytes, compressed or not, changes nothing. Windows " +
-    "may arrive in any order. Members that the service does not know are ignored, and named in the " +
+    "end on whole seconds, and may arrive in any order. Members that the service does not know are ignored, and named in the " +
     "answer.",
   headers: {
     "Content-Encoding": {
@@ -108,6 +109,14 @@ export const ingest: Route = route({
   },
 });
 
+/** Reads end where windows do: a client may hold such an instant as seconds, in a double. */
+function expectWholeSecond(to_ns: bigint, parameter: string): void {
+  if (to_ns % SECOND_NS === 0n) return;
+  const message = "must be a whole second: round the end of the last window up, and give its own " +
+    `end as ended_ns: got ${to_ns}`;
+  throw refuse(400, `Cannot store the window: ${parameter} ${message}`, [{ parameter, message }]);
+}
+
 /** The window as it is stored; its body is garbage before the window waits in the write queue. */
 async function readWindow(
   { c, service, client }: AuthenticatedRequest<"write">,
@@ -122,7 +131,8 @@ async function readWindow(
     ? await readPackedUpload(bytes, { client, blocks })
     : readJsonUpload(bytes);
   const { upload, content, ignored } = read;
-  const { window, final, instance_id } = upload;
+  const { window, final, ended_ns, instance_id } = upload;
+  expectWholeSecond(window.to_ns, isPacked ? "to_ns" : "window.to_ns");
   expectFewSeries(window, limits);
   await service.instances.expectRoom(client, instance_id, limits);
   const { frame, known } = read.packed ?? await packers.pack(db, project, upload);
@@ -138,6 +148,7 @@ async function readWindow(
       from_ns,
       to_ns,
       final,
+      ended_ns,
       body: frame.bytes,
       digest,
       entries: storedLists(window),

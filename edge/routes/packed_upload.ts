@@ -1,6 +1,6 @@
 /** Uploads in the packed format: a window that is stored as it came, after its block or without it. */
 
-import type { Upload } from "@service/core";
+import { ShapeError, type Upload } from "@service/core";
 import { Ignored } from "@service/core/ignored";
 import {
   DamagedError,
@@ -14,6 +14,8 @@ import {
   withoutMembers,
 } from "@service/core/packed";
 import { type Refusal, refuse } from "@service/core/problem";
+import { nanoseconds } from "@service/core/schema";
+import { expectEnd } from "@service/core/upload_schema";
 import type { Client } from "../http/authenticate.ts";
 import type { Blocks, KnownBlock } from "../windows/blocks.ts";
 import type { PackedUpload } from "../windows/packers.ts";
@@ -48,6 +50,7 @@ export async function readPackedUpload(
     return await readUpload(body, source);
   } catch (error) {
     if (error instanceof UnknownFormatError) throw refuse(415, error.message);
+    if (error instanceof ShapeError) throw badPart("ended_ns", error.fault);
     if (error instanceof DamagedError) {
       throw refuse(400, error.message, [{ parameter: "body", message: "is damaged" }]);
     }
@@ -69,18 +72,26 @@ async function readUpload(
   const { block: { instance, table } } = known;
   const ignored = new Ignored();
   const { window, final, members } = readWindow(frame, { table, ignored, limits: UPLOAD_LIMITS });
-  ignored.add(Object.keys(members));
+  const { ended_ns, ...unknown } = members;
+  ignored.add(Object.keys(unknown));
   const { from_ns, to_ns } = window;
   if (to_ns <= from_ns) throw badPart("to_ns", `must be after from_ns (${from_ns})`);
   if (from_ns < instance.start_ns) {
     throw badPart("from_ns", `must not be before start_ns (${instance.start_ns})`);
   }
+  const upload = { ...instance, window, final, ...endIn(ended_ns) };
+  expectEnd(upload);
   return {
-    upload: { ...instance, window, final },
+    upload,
     packed: { frame: withoutMembers(frame), known },
     content: frame.bytes,
     ignored: ignored.paths,
   };
+}
+
+/** The end of the workload, as a member of the window says it. */
+function endIn(member: unknown): Pick<Upload, "ended_ns"> {
+  return member === undefined ? {} : { ended_ns: nanoseconds.check(member) };
 }
 
 /** The block of an upload, which its window must name. */

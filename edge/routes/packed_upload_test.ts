@@ -4,12 +4,19 @@ import assert from "node:assert/strict";
 import { crc32, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { decode, encodeUpload, type Upload } from "@service/core";
-import { type Frame, PACKED_TYPE, readFrames, WindowPacker } from "@service/core/packed";
-import { nsFromTs, secondsFromNs } from "@service/core/time";
+import {
+  type Frame,
+  PACKED_TYPE,
+  readFrames,
+  readWindows,
+  WindowPacker,
+} from "@service/core/packed";
+import { nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
 import { uploads } from "../../core/testdata/arbitrary.ts";
 import { temporaryFolder, testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import {
   dump,
+  get,
   makeUpload,
   newInstanceId,
   newKey,
@@ -60,6 +67,45 @@ async function refusedParameters(response: Promise<Response>, status: number): P
 }
 
 testOnEachStorage({
+  async "the last window says when the workload ended: the list and streams of windows say it too"(
+    service,
+  ) {
+    const instance_id = newInstanceId();
+    const ended_ns = nsFromTs(START + 9) - 7n;
+    const upload = {
+      ...makeUpload({ instance_id, from: START, to: START + 10, final: true }),
+      ended_ns,
+    };
+    const { block, window } = await pack(upload);
+    const answer = await (await postFrames(service, [block, window])).text();
+    assert.ok(!answer.includes("ignored"), answer);
+    const list = await (await get(service, "/api/v1/instances")).json();
+    assert.equal(list.instances[0].last_seen_ts, START + 8);
+    const path = `/api/v1/windows?instance_id=${instance_id}&start=${START}`;
+    const [read] = await Array.fromAsync(readWindows((await get(service, path)).body!));
+    assert.equal(read!.members.ended_ns, ended_ns);
+    for (const wrong of [ended_ns + 10n * SECOND_NS, "soon", nsFromTs(1)]) {
+      const { block, window } = await pack(upload, { members: { ended_ns: wrong } });
+      const { errors } = await refused(await postFrames(service, [block, window]), 400);
+      assert.equal(errors[0]!.parameter, "ended_ns");
+    }
+  },
+
+  async "a window that does not end on a whole second is refused, the last one too"(service) {
+    for (const final of [false, true]) {
+      const upload = makeUpload({
+        instance_id: newInstanceId(),
+        from: START,
+        to: START + 10,
+        final,
+      });
+      upload.window.to_ns -= 1n;
+      const { block, window } = await pack(upload);
+      const { detail } = await refused(await postFrames(service, [block, window]), 400);
+      assert.match(detail, /to_ns must be a whole second: round the end of the last window up/);
+    }
+  },
+
   async "a window is stored with its block, and the next ones without"(service) {
     const { packed: [first, second, third], instance_id, query } = await sequence(3);
     const { block, hash } = first!;

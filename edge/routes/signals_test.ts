@@ -62,9 +62,39 @@ testOnEachStorage({
     const between = async (start: string, end: string) =>
       work(await read(service, `instance_id=${id}&start=${start}&end=${end}`));
     assert.equal(await between(`${START}`, `${START + 20}`), 2);
-    assert.equal(await between(`${START}.000000001`, `${START + 19}.999999999`), 1);
-    assert.equal(await between(`${START + 9}.999999999`, `${START + 10}`), 1);
+    assert.equal(await between(`${START}.000000001`, `${START + 19}.999998999`), 1);
+    assert.equal(await between(`${START + 9}.999998999`, `${START + 10}`), 1);
     assert.equal(await between(`${START + 10}`, `${START + 30}`), 2);
+  },
+
+  async "an instant less than a microsecond below a window's end is that end"(service) {
+    const id = await sendAt(service, 0, 10, 20);
+    const ask = (start: string, end: string) =>
+      read(service, `instance_id=${id}&start=${start}&end=${end}`);
+    for (const fraction of ["999999", "999999880790710", "999999999"]) {
+      const cut = `${START + 9}.${fraction.slice(0, 9)}`;
+      const [first, second] = [await ask(`${START}`, cut), await ask(cut, `${START + 30}`)];
+      assert.deepEqual([work(first), work(second)], [1, 2], cut);
+      assert.equal(first.payload_ns, nsFromTs(START + 10));
+      assert.equal(second.start_ns, nsFromTs(START + 10));
+    }
+  },
+
+  async "a reader that holds payload_ns / 1e9 in a double counts each window once"(service) {
+    const instance_id = newInstanceId();
+    const to = START + 1_000_003;
+    let next = String(START);
+    let sum = 0;
+    for (let from = START; from < to; from += 333_333) {
+      const end = Math.min(from + 333_333, to);
+      const final = end === to;
+      await send(service, { instance_id, start: START, from, to: end, final });
+      const payload = await read(service, `instance_id=${instance_id}&start=${next}&end=${to}`);
+      sum += Number(work(payload));
+      // Some print fewer digits than a double has.
+      next = (Number(payload.payload_ns) / 1e9 - 2 ** -22).toFixed(7);
+    }
+    assert.equal(sum, 4);
   },
 
   async "while an instance may report, a read ends at its watermark"(service) {

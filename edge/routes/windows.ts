@@ -131,8 +131,9 @@ async function* packed(
       newest = { id: stored.id, packer };
     }
     const final = window.to_ns === stored.final_ns;
+    const ended = final && stored.ended_ns !== null ? { ended_ns: stored.ended_ns } : {};
     try {
-      yield await newest.packer.pack(window, { final, members: { ...members } });
+      yield await newest.packer.pack(window, { final, members: { ...members, ...ended } });
     } catch (error) {
       throw error instanceof RangeError ? tooLarge(stored) : error;
     }

@@ -147,13 +147,14 @@ export interface PackedParts {
 
 /** The upload in the packed format, by a packer of its own unless one is given. */
 export async function pack(
-  { window, final, ...instance }: Upload,
+  { window, final, ended_ns, ...instance }: Upload,
   { packer = new WindowPacker(instance), members = {} }: {
     packer?: WindowPacker;
     members?: Members;
   } = {},
 ): Promise<PackedParts> {
-  const { frame, block } = await packer.pack(window, { final, members });
+  const ended = ended_ns === undefined ? {} : { ended_ns };
+  const { frame, block } = await packer.pack(window, { final, members: { ...ended, ...members } });
   return { block: block.frame, window: frame, hash: block.hash };
 }
 

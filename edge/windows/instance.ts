@@ -21,6 +21,8 @@ export interface StoredInstance {
   watermark_ns: bigint;
   /** End of its last window, once that has come. */
   final_ns: bigint | null;
+  /** When its workload ended, if its last window has said so. */
+  ended_ns: bigint | null;
   /** End of its newest window. */
   last_seen_ns: bigint;
   /** When it last sent something new, by the clock of the service. */
@@ -40,7 +42,7 @@ export interface FoundInstance extends StoredInstance {
 /** Columns of `instances` that {@linkcode storedInstance} reads. */
 export const INSTANCE_COLUMNS =
   "id, instance_id, key, tags, attributes, profiler_version, start_ns, " +
-  "watermark_ns, final_ns, last_seen_ns, received_ns, listed_ns, late_windows";
+  "watermark_ns, final_ns, ended_ns, last_seen_ns, received_ns, listed_ns, late_windows";
 
 /** The project's instance of that id, or `null`. */
 export async function findInstance(
@@ -104,6 +106,7 @@ export function storedInstance(row: Row, project: string): StoredInstance {
     start_ns: row.start_ns as bigint,
     watermark_ns: row.watermark_ns as bigint,
     final_ns: row.final_ns as bigint | null,
+    ended_ns: row.ended_ns as bigint | null,
     last_seen_ns: row.last_seen_ns as bigint,
     received_ns: row.received_ns as bigint,
     listed_ns: row.listed_ns as bigint,
@@ -113,14 +116,14 @@ export function storedInstance(row: Row, project: string): StoredInstance {
 
 /** The instance in a list. */
 export function listed(instance: StoredInstance): Instance {
-  const { instance_id, tags, attributes, start_ns, last_seen_ns } = instance;
+  const { instance_id, tags, attributes, start_ns, ended_ns, last_seen_ns } = instance;
   return {
     instance_id,
     resource_id: resourceId(tags),
     tags,
     attributes,
     first_seen_ts: tsFromNs(start_ns),
-    last_seen_ts: tsFromNs(last_seen_ns),
+    last_seen_ts: tsFromNs(ended_ns ?? last_seen_ns),
   };
 }
 

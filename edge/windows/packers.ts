@@ -39,7 +39,7 @@ export class Packers {
   async pack(
     db: Database,
     project: bigint,
-    { window, final, ...instance }: Upload,
+    { window, final, ended_ns: _, ...instance }: Upload,
   ): Promise<PackedUpload> {
     const packer = await this.#find(db, project, instance);
     const { frame, block } = await packer.pack({ ...window, ...noEntries() }, { final });

@@ -31,9 +31,10 @@ export interface SpanQuery {
  * @throws {Refusal} 400 if the query ends before it starts.
  */
 export function spanOf(instance: StoredInstance, query: SpanQuery): Span {
-  const { start_ns, now_ns } = query;
+  const { now_ns } = query;
   const { watermark_ns } = instance;
-  const end_ns = query.end_ns ?? later(wholeSecond(now_ns), watermark_ns);
+  const start_ns = instantMeant(query.start_ns);
+  const end_ns = instantMeant(query.end_ns ?? later(wholeSecond(now_ns), watermark_ns));
   if (start_ns > end_ns) {
     const message = query.end_ns === undefined
       ? "must not be in the future"
@@ -48,6 +49,15 @@ export function spanOf(instance: StoredInstance, query: SpanQuery): Span {
   const horizon_ns = isSilent ? later(watermark_ns, wholeSecond(now_ns)) : watermark_ns;
   const payload_ns = watermark_ns === final_ns ? end_ns : earlier(end_ns, horizon_ns);
   return { start_ns, payload_ns: later(start_ns, payload_ns), waits: payload_ns < end_ns };
+}
+
+/** Most that an instant can lose as seconds in a double, and in digits that are left out. */
+const ROUNDING_NS = 1_000n;
+
+/** An instant of a query: right below a whole second, where windows end, that second is meant. */
+function instantMeant(ns: bigint): bigint {
+  const second_ns = wholeSecond(ns);
+  return second_ns - ns <= ROUNDING_NS ? second_ns : ns;
 }
 
 /** The instant, or the next one at a whole second. */

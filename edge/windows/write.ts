@@ -28,6 +28,8 @@ export interface WindowToStore {
   from_ns: bigint;
   to_ns: bigint;
   final: boolean;
+  /** When the workload ended, if the window says so. */
+  ended_ns?: bigint;
   /** Its packed window without entries, as the row has it. */
   body: Uint8Array<ArrayBuffer>;
   /** Digest of the window as it came. */
@@ -164,7 +166,8 @@ async function storeLate(
 
 /** The arguments of all statements. */
 function argsOf(window: WindowToStore) {
-  const { project, key, known, from_ns, to_ns, final, body, digest, received_ns } = window;
+  const { project, key, known, from_ns, to_ns, final, ended_ns, body, digest, received_ns } =
+    window;
   const { block: { instance, hash }, tags, attributes } = known;
   const { instance_id, profiler_version, start_ns } = instance;
   return {
@@ -172,6 +175,7 @@ function argsOf(window: WindowToStore) {
     ...{ from_ns, to_ns, body, digest, received_ns },
     hash: Uint8Array.fromHex(hash),
     final_ns: final ? to_ns : null,
+    ended_ns: ended_ns ?? null,
     silent_ns: received_ns - SILENCE_NS,
     due_ns: received_ns + DUE_AFTER_NS,
     ...Object.fromEntries(LEVELS.map((level) => [`end_${level}_ns`, spanEnd(to_ns, level)])),
@@ -297,7 +301,7 @@ const INSERT_FOLLOWING = `/* insert the window */ INSERT INTO windows
 
 /** `changes() > 0`, here and below: only if the window was new. */
 const UPDATE_FOLLOWED = `UPDATE instances SET
-    received_ns = :received_ns, final_ns = :final_ns, watermark_ns = :to_ns, last_seen_ns = :to_ns,
+    received_ns = :received_ns, final_ns = :final_ns, ended_ns = :ended_ns, watermark_ns = :to_ns, last_seen_ns = :to_ns,
     key = :key, tags = :tags, attributes = :attributes, profiler_version = :profiler_version,
     due_ns = min(due_ns, :due_ns)
   WHERE id = :instance AND changes() > 0`;
@@ -315,6 +319,7 @@ const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
 const UPDATE_INSTANCE = `UPDATE instances SET
     received_ns = :received_ns,
     final_ns = coalesce(final_ns, :final_ns),
+    ended_ns = coalesce(ended_ns, :ended_ns),
     watermark_ns = (
       WITH RECURSIVE chain (end_ns) AS (
         SELECT instances.watermark_ns

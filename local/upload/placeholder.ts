@@ -5,16 +5,15 @@ import type { Interval } from "@service/core/gaps";
 import {
   type InstanceHead,
   type PackedWindow,
+  type PackOptions,
   readWindow,
   WindowPacker,
 } from "@service/core/packed";
 import { secondsFromNs } from "@service/core/time";
 
 /** What became of the windows of a span. */
-export interface Loss {
+export interface Loss extends PackOptions {
   instance: InstanceHead;
-  /** Whether the last window of the instance is among them. */
-  final?: boolean;
   /** What happened to them, such as "was accepted". */
   fate: string;
   /** The error that says why. */
@@ -24,7 +23,7 @@ export interface Loss {
 /** A window for a span whose windows are lost, with an error in place of their measurements. */
 export async function lostWindow(
   { from_ns, to_ns }: Interval,
-  { instance, final, fate, reason }: Loss,
+  { instance, fate, reason, ...options }: Loss,
 ): Promise<PackedWindow> {
   const window = { ...emptyWindow(from_ns), to_ns };
   window.errors.push({
@@ -34,7 +33,7 @@ export async function lostWindow(
     exception: reason,
     log_ns: to_ns,
   });
-  return await new WindowPacker(instance).pack(window, { final });
+  return await new WindowPacker(instance).pack(window, options);
 }
 
 /** The placeholder of a window that the service rejected; `undefined` if that is one itself. */
@@ -42,7 +41,7 @@ export async function placeholderOf(
   { frame, block: { instance, table } }: PackedWindow,
   reason: string,
 ): Promise<PackedWindow | undefined> {
-  const { window, final } = readWindow(frame, { table });
+  const { window, final, members } = readWindow(frame, { table });
   if (window.series.size === 0 && window.resources.size === 0) return undefined;
-  return await lostWindow(window, { instance, final, fate: "was accepted", reason });
+  return await lostWindow(window, { instance, final, members, fate: "was accepted", reason });
 }

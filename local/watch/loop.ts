@@ -2,7 +2,7 @@
 
 import { encode, type Tags } from "@service/core";
 import { type InstanceHead, WindowPacker } from "@service/core/packed";
-import { later, SECOND_NS } from "@service/core/time";
+import { earlier, later, SECOND_NS } from "@service/core/time";
 import { errorText } from "../base/log.ts";
 import { RunsReader } from "../runs/reader.ts";
 import { RunFile } from "../runs/run_file.ts";
@@ -73,20 +73,24 @@ export function startWatcher(options: WatcherOptions): Watcher {
     }
   }
 
-  async function keep(final: boolean): Promise<void> {
+  /** Hands the window since the last cut on; it is the last one if the run ended, at `ended_ns`. */
+  async function keep(ended_ns?: bigint): Promise<void> {
     // Also where nothing receives it: the next cut starts at its end.
     const cut = sampler.cut();
     // Windows that are kept end on whole seconds.
-    if (final) cut.to_ns = (cut.to_ns + SECOND_NS - 1n) / SECOND_NS * SECOND_NS;
+    cut.to_ns = (cut.to_ns + SECOND_NS - 1n) / SECOND_NS * SECOND_NS;
     if (receivers.length === 0) return;
-    const window = await packer.pack(cut, { final });
+    const ended = ended_ns === undefined
+      ? {}
+      : { final: true, members: { ended_ns: later(start_ns, earlier(ended_ns, cut.to_ns)) } };
+    const window = await packer.pack(cut, ended);
     for (const receiver of receivers) await receiver.add(window);
   }
 
   const ticker = new Ticker({
     now_ns,
     async tick() {
-      if (await sampler.tick()) await keep(false);
+      if (await sampler.tick()) await keep();
     },
     failed: (error) => warn(`a tick failed: ${error}`),
   });
@@ -104,7 +108,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
       await ticker.stop();
       await sampler.settle();
       await ticker.alone(() => sampler.sample(later(ended_ns, sampler.total.to_ns + 1n)));
-      await keep(true);
+      await keep(ended_ns);
       await Promise.all([
         listener.close(),
         ...receivers.map((receiver) => receiver.finish(PATIENCE_MS)),

@@ -1,7 +1,7 @@
 /** The loop serves, uploads and ends a run. */
 
 import assert from "node:assert/strict";
-import { decode, type Signals, signals } from "@service/core";
+import { decode, seriesKey, type Signals, signals } from "@service/core";
 import { type PackedWindow, readWindow } from "@service/core/packed";
 import { createClock } from "../base/clock.ts";
 import { startWatcher, type WatcherOptions } from "./loop.ts";
@@ -80,12 +80,19 @@ Deno.test("the end uploads a last window that says so, and waits for it", async 
       finish: () => Promise.resolve(void (finished = true)),
     }),
   });
-  await watcher.finish();
+  const ended_ns = createClock()();
+  await watcher.finish(ended_ns);
   assert(finished);
   const { frame, block } = uploads.at(-1)!;
-  const { window, final } = readWindow(frame, block);
+  const { window, final, members } = readWindow(frame, block);
   assert.equal(final, true);
+  assert.deepEqual(members, { ended_ns });
   assert.equal(window.to_ns % 1_000_000_000n, 0n);
+  const covered = window.series.get(
+    seriesKey({ name: "profiler_covered_nanoseconds", type: "counter", tags: {} }),
+  );
+  assert(covered?.type === "counter");
+  assert.equal(window.from_ns + BigInt(covered.total as number), ended_ns);
   const { instance_id, profiler_version, attributes } = block.instance;
   assert.deepEqual([instance_id, profiler_version], ["0123456789ab", "1.2.3"]);
   assert.deepEqual(attributes, { "process.command_line": "true" });

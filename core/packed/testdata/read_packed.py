@@ -147,6 +147,7 @@ def window(payload, blocks):
         "from_ns": from_ns,
         "to_ns": to_ns,
         "final": flags == 1,
+        "ended_ns": members.get("ended_ns"),
         "errors": members.get("errors", []),
         "series": series,
         "resources": resources,
