@@ -65,6 +65,28 @@ testOnEachStorage({
     assert.deepEqual(await ids(service, `?start=${NOW_TS}&end=${NOW_TS}`), [late]);
   },
 
+  async "an instance whose clock is ahead is listed by its first upload, with its own times"(
+    service,
+  ) {
+    const [ahead, next, other] = [newInstanceId(), newInstanceId(), newInstanceId()];
+    const start = NOW_TS + 1_000 * DAY;
+    await send(service, { instance_id: ahead, start, from: start, to: start + 10 });
+    for (const instance_id of [next, other]) {
+      service.clock.now_ns += 5_000_000_000n;
+      const from = NOW_TS + 2;
+      await send(service, { instance_id, start: from, from, to: from + 10 });
+    }
+    assert.deepEqual(await ids(service, ""), [other, next, ahead]);
+    assert.deepEqual(await ids(service, "?limit=2"), [other, next]);
+    assert.deepEqual(await ids(service, `?limit=2&after=${next}`), [ahead]);
+    assert.deepEqual(await ids(service, `?end=${NOW_TS + 1}`), [ahead]);
+    assert.equal((await list(service)).at(-1)!.first_seen_ts, start);
+    await send(service, { instance_id: ahead, start, from: start + 10, to: start + 20 });
+    assert.deepEqual(await ids(service, ""), [other, next, ahead]);
+    service.clock.now_ns += 2n * BigInt(DAY) * 1_000_000_000n;
+    assert.deepEqual(await ids(service, ""), [], "it has not reported for a day");
+  },
+
   async "another project's instances are not listed"(service) {
     const from = NOW_TS - 100;
     await send(service, { instance_id: newInstanceId(), from, to: from + 10 });

@@ -11,7 +11,7 @@ import {
   readWindows,
   WindowPacker,
 } from "@service/core/packed";
-import { nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
+import { LAST_NS, nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
 import { uploads } from "../../core/testdata/arbitrary.ts";
 import { temporaryFolder, testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import {
@@ -30,6 +30,7 @@ import {
   type TestService,
   work,
 } from "../testing/api.ts";
+import { wholeSecond } from "../windows/span.ts";
 import { createMemory } from "../windows/memory.ts";
 
 const START = NOW_TS - 100;
@@ -293,7 +294,9 @@ function ofFormat(format: number, { bytes }: Frame): Pick<Frame, "bytes"> {
 testOnFile("an upload reads the same in JSON and in the packed format", async (service) => {
   await fc.assert(
     fc.asyncProperty(uploads, async (upload) => {
-      const { window: { to_ns }, instance_id, start_ns } = upload;
+      const { window, instance_id, start_ns } = upload;
+      const to_ns = window.to_ns = wholeSecond(window.to_ns);
+      fc.pre(to_ns <= LAST_NS);
       service.clock.now_ns = to_ns;
       const [json, packed] = await Promise.all(
         [0, 1].map(async () => ({ ...service, key: await newKey(service.db) })),

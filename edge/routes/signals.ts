@@ -8,9 +8,9 @@ import { BAD_QUERY, json, refusal } from "../http/answers.ts";
 import { entityTag, FINAL_CACHING, isFinal, matches } from "../http/etag.ts";
 import { type Route, route } from "../http/route.ts";
 import { findToRead } from "../windows/passed.ts";
-import { readSpan, warningsOf } from "../windows/read.ts";
+import { readSpan, spanToRead } from "../windows/read.ts";
 import { retainedFrom } from "../windows/retention.ts";
-import { spanOf } from "../windows/span.ts";
+import { warningsOf } from "../windows/warnings.ts";
 import { VERSION } from "../version.ts";
 
 /** `GET /api/v1/signals`: one instance's snapshot. */
@@ -32,7 +32,8 @@ export const signals: Route = route({
     end: optional(
       seconds,
       "Epoch seconds, inclusive: the snapshot instant. Where windows are still missing, the " +
-        "snapshot is of an earlier instant, its payload_ns. Default: now.",
+        "snapshot is of an earlier instant, its payload_ns, and errors says what it waits for. " +
+        "Default: now.",
     ),
     ...selectionParameters,
   },
@@ -55,7 +56,8 @@ export const signals: Route = route({
     const instance = found.get(instance_id);
     if (!instance) throw unknownInstance();
     const { late_windows } = instance;
-    const span = spanOf(instance, { start_ns: query.start, end_ns: query.end, now_ns: now });
+    const asked = spanToRead(instance, { start_ns: query.start, end_ns: query.end, now_ns: now });
+    const { span } = asked;
     const retained_ns = retainedFrom(now, service.retention_days);
     const isKept = query.start >= retained_ns;
     if (isKept && isFinal(instance, query.end)) {
@@ -65,7 +67,7 @@ export const signals: Route = route({
       if (matches(c.req.header("if-none-match"), tag)) return c.body(null, 304);
     }
     const read = isKept
-      ? await readSpan(db, { instance, span }, {
+      ? await readSpan(db, asked, {
         project: project.id,
         ...service.memory,
         withOlderEntries: true,

@@ -3,16 +3,8 @@
  * window behind it has been there for ten minutes; a day of silence, up to the window that ends it.
  */
 
-import type { ErrorEntry } from "@service/core";
-import { SECOND_NS, secondsFromNs } from "@service/core/time";
-import {
-  type Database,
-  type Result,
-  type Row,
-  type Statement,
-  statement,
-  type Value,
-} from "../database/database.ts";
+import { SECOND_NS } from "@service/core/time";
+import { type Database, type Statement, statement, type Value } from "../database/database.ts";
 import { findInstances, type FoundInstance } from "./instance.ts";
 import { SILENCE_NS, wholeSecond } from "./span.ts";
 
@@ -47,40 +39,6 @@ export function readingLate(
   span: { instance: bigint; after_ns: bigint; end_ns: bigint },
 ): Statement {
   return statement(LATE, { ...span, max: MAX_LATE });
-}
-
-/** What {@linkcode readingLate} read, as warnings. */
-export function lateWarnings({ instance_id }: FoundInstance, { rows }: Result): ErrorEntry[] {
-  return rows.toReversed().map((row) => lateWarning(instance_id, row));
-}
-
-function lateWarning(instance_id: string, { late_from_ns, late_to_ns, late_ns }: Row): ErrorEntry {
-  const from = secondsFromNs(late_from_ns as bigint);
-  const to = secondsFromNs(late_to_ns as bigint);
-  return {
-    level: "warning",
-    message: `windows between ${from} and ${to} (epoch seconds) arrived after reads had passed ` +
-      `them: /api/v1/signals?instance_id=${instance_id}&start=${from}&end=${to} reads them`,
-    exception: "",
-    log_ns: late_ns as bigint,
-  };
-}
-
-/** The warning of a read that ends at a gap, since when and until when it does. */
-export function waitingWarning(
-  { watermark_ns, waiting }: FoundInstance,
-  log_ns: bigint,
-): ErrorEntry[] {
-  if (!waiting) return [];
-  const { to_ns, since_ns } = waiting;
-  return [{
-    level: "warning",
-    message: `reads wait at ${secondsFromNs(watermark_ns)} for the windows up to ` +
-      `${secondsFromNs(to_ns)}, since ${secondsFromNs(since_ns)} when a later one arrived, and ` +
-      `pass them at ${secondsFromNs(wholeSecond(since_ns + GAP_PATIENCE_NS))} (epoch seconds)`,
-    exception: "",
-    log_ns,
-  }];
 }
 
 /** The project's instances of these ids, by id, as reads need them: with due gaps passed. */

@@ -240,3 +240,18 @@ testOnFile("a read waits on where a passed gap cannot be noted", async (service)
   service.db.write = write;
   assert.equal(work(await readAll(service, instance_id)), 2);
 });
+
+testOnFile("a read over a gap reads roll-ups, as one without a gap does", async (service) => {
+  const rowsOf = async (numbers: number[]) => {
+    const instance_id = newInstanceId();
+    service.clock.now_ns = nsFromTs(START);
+    await sendEach(service, instance_id, numbers);
+    const before = service.service.metrics.rows;
+    const payload = await readAll(service, instance_id);
+    assert.equal(work(payload), numbers.length);
+    return service.service.metrics.rows - before;
+  };
+  const all = Array.from({ length: 500 }, (_, i) => i);
+  const [whole, gap] = [await rowsOf(all), await rowsOf(all.filter((i) => i !== 1))];
+  assert.ok(gap <= whole + 20, `${gap} rows, ${whole} without the gap`);
+});

@@ -1,9 +1,9 @@
 /** Reads: the merge of the windows of an instance in a span, for one span or many. */
 
 import { emptyWindow, type ErrorEntry, type Window } from "@service/core";
-import { damageWarningOf, gapsIn, type Interval, overlap, warningOf } from "@service/core/gaps";
+import { gapsIn, type Interval, overlap } from "@service/core/gaps";
 import type { Block } from "@service/core/packed";
-import { LAST_NS, secondsFromNs } from "@service/core/time";
+import { LAST_NS } from "@service/core/time";
 import {
   type Database,
   type Result,
@@ -15,16 +15,25 @@ import type { Blocks } from "./blocks.ts";
 import { absorbStored, readingNewest } from "./entries.ts";
 import type { FoundInstance } from "./instance.ts";
 import type { Merge, MergeOptions } from "./merge.ts";
-import { lateWarnings, readingLate, waitingWarning } from "./passed.ts";
+import { readingLate } from "./passed.ts";
 import { addBodies, blockRows, mergePieces, PIECES, PIECES_WITHOUT_BODIES } from "./pieces.ts";
 import type { Runs } from "./runs.ts";
-import type { Span } from "./span.ts";
+import { type Span, spanOf, type SpanQuery } from "./span.ts";
 import { ANY_LEVEL, TILING } from "./tiling.ts";
+import { lateWarnings, warningsBefore } from "./warnings.ts";
 
 /** A span of an instance. */
 export interface SpanToRead {
   instance: FoundInstance;
   span: Span;
+  /** What is to be said of it before it is read. */
+  said: ErrorEntry[];
+}
+
+/** The span that a query of an instance is answered with. */
+export function spanToRead(instance: FoundInstance, query: SpanQuery): SpanToRead {
+  const span = spanOf(instance, query);
+  return { instance, span, said: warningsBefore(instance, span) };
 }
 
 /** What was read of a span. */
@@ -117,18 +126,6 @@ async function mergingOf(
   return { blocks: loaded, wanted, onDamage: blocks.onDamage };
 }
 
-/** Warnings of parts that are missing, and of roll-ups too long to be cut at the ends of the span. */
-export function warningsOf({ instance, span, tiled, missing, damaged }: SpanRead): ErrorEntry[] {
-  const { start_ns, payload_ns } = span;
-  const isWhole = tiled.from_ns === start_ns && tiled.to_ns === payload_ns;
-  return [
-    ...(missing.length > 0 ? [warningOf(missing, payload_ns)] : []),
-    ...(damaged.length > 0 ? [damageWarningOf(damaged, payload_ns)] : []),
-    ...(isWhole ? [] : [coarser(tiled, payload_ns)]),
-    ...(span.waits ? waitingWarning(instance, payload_ns) : []),
-  ];
-}
-
 /** The statements that read a span. */
 function reading(
   pieces: typeof PIECES | typeof PIECES_WITHOUT_BODIES,
@@ -159,7 +156,7 @@ interface Parts extends Pick<MergeOptions, "onDamage"> {
 }
 
 function spanRead(
-  { instance, span }: SpanToRead,
+  { instance, span, said }: SpanToRead,
   { merged, others: [around, ...entries], onDamage }: Parts,
 ): SpanRead {
   const window = merged.window ?? emptyWindow(span.start_ns);
@@ -172,6 +169,7 @@ function spanRead(
   return {
     instance,
     span,
+    said,
     window,
     block: merged.block,
     isEmpty: merged.stored.length === 0,
@@ -197,14 +195,4 @@ const AROUND = `${TILING} SELECT start_ns AS from_ns, end_ns AS to_ns, (
 
 function bytesOf({ rows }: Result): number {
   return rows.reduce((sum, { body }) => sum + ((body as ArrayBuffer)?.byteLength ?? 0), 0);
-}
-
-function coarser({ from_ns, to_ns }: Interval, log_ns: bigint): ErrorEntry {
-  return {
-    level: "warning",
-    message: `what is this old is kept in longer steps: the totals are those from ` +
-      `${secondsFromNs(from_ns)} to ${secondsFromNs(to_ns)} (epoch seconds)`,
-    exception: "",
-    log_ns,
-  };
 }

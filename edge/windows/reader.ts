@@ -18,11 +18,10 @@ import { earlier, later } from "@service/core/time";
 import type { Database } from "../database/database.ts";
 import type { Blocks } from "./blocks.ts";
 import { findInstance, type FoundInstance, listed, type StoredInstance } from "./instance.ts";
-import { findToRead, waitingWarning } from "./passed.ts";
-import { readSpans, type SpanRead, type SpanToRead } from "./read.ts";
+import { findToRead } from "./passed.ts";
+import { readSpans, type SpanRead, type SpanToRead, spanToRead } from "./read.ts";
 import { retainedFrom } from "./retention.ts";
 import { selectInstances } from "./selection.ts";
-import { spanOf } from "./span.ts";
 
 /** The tables of one project, and what decides how far they reach. */
 export interface ReaderOptions {
@@ -130,7 +129,7 @@ export class StorageReader implements SignalsReader {
     const retained_ns = retainedFrom(now_ns, retention_days);
     const start_ns = later(from_ns, retained_ns);
     const end_ns = later(to_ns, start_ns);
-    return { instance, span: spanOf(instance, { start_ns, end_ns, now_ns }) };
+    return spanToRead(instance, { start_ns, end_ns, now_ns });
   }
 }
 
@@ -139,7 +138,7 @@ export class StorageReader implements SignalsReader {
  *
  * @throws {Refusal} 400 if there are too many.
  */
-function stepsOf({ instance, span }: SpanToRead, step_ns: bigint): SpanToRead[] {
+function stepsOf({ instance, span, said }: SpanToRead, step_ns: bigint): SpanToRead[] {
   const { payload_ns } = span;
   const end_ns = earlier(payload_ns, instance.last_seen_ns);
   let start_ns = later(span.start_ns, instance.start_ns);
@@ -150,19 +149,20 @@ function stepsOf({ instance, span }: SpanToRead, step_ns: bigint): SpanToRead[] 
   const steps: SpanToRead[] = [];
   while (start_ns < end_ns) {
     const to_ns = earlier((start_ns / step_ns + 1n) * step_ns, payload_ns);
-    steps.push({ instance, span: { start_ns, payload_ns: to_ns } });
+    steps.push({ instance, span: { start_ns, payload_ns: to_ns }, said: [] });
     start_ns = to_ns;
   }
+  steps.at(-1)?.said.push(...said);
   return steps;
 }
 
 function storedWindow(
-  { instance, span, window, block, gaps, damaged }: SpanRead,
+  { instance, span, said, window, block, gaps, damaged }: SpanRead,
   selection: Selection,
 ): StoredWindow {
   selectIn(window, selection);
   const { payload_ns } = span;
   if (damaged.length > 0) window.errors.push(damageWarningOf(damaged, payload_ns));
-  if (span.waits) window.errors.push(...waitingWarning(instance, payload_ns));
+  window.errors.push(...said);
   return { instance: listed(instance), window, payload_ns, gaps, stored: instance, block };
 }

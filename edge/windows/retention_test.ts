@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { encodeUpload } from "@service/core";
-import { nsFromTs } from "@service/core/time";
+import { LAST_NS, nsFromTs, SECOND_NS } from "@service/core/time";
 import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import {
   get,
@@ -16,6 +16,7 @@ import {
   work,
 } from "../testing/api.ts";
 import { DAY_NS } from "./levels.ts";
+import { maintain } from "./maintenance.ts";
 import { purge, PURGE_ROWS } from "./retention.ts";
 
 const START = NOW_TS - 100;
@@ -41,6 +42,48 @@ testOnEachStorage({
     assert.deepEqual(again, { stored: false, watermark_ns: nsFromTs(START + 20) });
     const next = await send(service, { instance_id, from: START + 20, to: START + 30 });
     assert.deepEqual(next, { stored: true, watermark_ns: nsFromTs(START + 30) });
+  },
+});
+
+testOnEachStorage({
+  async "what an instance with a clock ahead has sent is said so, and goes by its receipt"(
+    service,
+  ) {
+    const last = Number(LAST_NS / SECOND_NS);
+    const start = last - 100_000;
+    const [ahead, before] = [newInstanceId(), newInstanceId()];
+    await send(service, { instance_id: ahead, start, from: start, to: start + 10 });
+    const errors = [{
+      level: "error" as const,
+      message: "an entry",
+      exception: "",
+      log_ns: nsFromTs(last),
+    }];
+    await send(service, { instance_id: ahead, start, from: start + 10, to: last, errors });
+    service.clock.now_ns += SECOND_NS;
+    const from = NOW_TS - 10;
+    await send(service, { instance_id: before, start: from, from, to: NOW_TS });
+    const payload = await read(service, `instance_id=${ahead}&start=${start}`);
+    assert.equal(work(payload), 2);
+    assert.deepEqual(payload.errors.map(({ message }) => message), [
+      `the clock of the instance is ahead: a window that ends at ${last} had arrived by ${NOW_TS} ` +
+      "(epoch seconds)",
+      "an entry",
+    ]);
+    const near = await read(service, `instance_id=${before}&start=${from}`);
+    assert.deepEqual(near.errors, []);
+
+    const { blocks } = service.service.memory;
+    const maintainAt = async (days: bigint) => {
+      service.clock.now_ns = nsFromTs(NOW_TS) + days * DAY_NS + SECOND_NS;
+      const { now_ns } = service.clock;
+      while (!await maintain(service.db, { now_ns, retention_days: 30, blocks }));
+    };
+    const path = `/api/v1/signals?instance_id=${ahead}&start=${start}`;
+    await maintainAt(29n);
+    assert.equal(work(await read(service, path.split("?")[1]!)), 2);
+    await maintainAt(30n);
+    await refused(await get(service, path), 404);
   },
 });
 

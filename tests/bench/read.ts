@@ -68,7 +68,7 @@ async function stepsOf(
   const { blocks } = service.memory;
   const reading = { project: project.id, blocks, withOlderEntries: true };
   const again = { ...reading, ...service.memory };
-  const span = { instance, span: { start_ns, payload_ns: END_NS } };
+  const span = { instance, span: { start_ns, payload_ns: END_NS }, said: [] };
   const { rows } = await db.query(statement(PIECES, args));
   const loaded = await blocks.load(db, project.id, blockRows(rows));
   const blockOf = (row: Row) => loaded.get(new Uint8Array(row.hash as ArrayBuffer).toHex())!;
