@@ -20,7 +20,7 @@ import { addBodies, blockRows, mergePieces, PIECES, PIECES_WITHOUT_BODIES } from
 import type { Runs } from "./runs.ts";
 import { type Span, spanOf, type SpanQuery } from "./span.ts";
 import { ANY_LEVEL, TILING } from "./tiling.ts";
-import { lateWarnings, warningsBefore } from "./warnings.ts";
+import { lateWarnings, type ReadParts, warningsBefore } from "./warnings.ts";
 
 /** A span of an instance. */
 export interface SpanToRead {
@@ -37,21 +37,15 @@ export function spanToRead(instance: FoundInstance, query: SpanQuery): SpanToRea
 }
 
 /** What was read of a span. */
-export interface SpanRead extends SpanToRead {
+export interface SpanRead extends SpanToRead, ReadParts {
   /** The merge of all windows that end in it, with the newest entries. */
   window: Window;
   /** The block of the last window that could be read, if any. */
   block: Block | undefined;
   /** Whether there was any. */
   isEmpty: boolean;
-  /** The span that the windows tile: another one where only longer roll-ups are kept. */
-  tiled: Interval;
   /** The parts of it of which nothing is known. */
   gaps: Interval[];
-  /** The parts of it that never arrived. */
-  missing: Interval[];
-  /** The spans of windows that are stored and cannot be read. */
-  damaged: Interval[];
 }
 
 /** What spans are read with. */

@@ -6,14 +6,26 @@ import { SECOND_NS, secondsFromNs } from "@service/core/time";
 import type { Result, Row } from "../database/database.ts";
 import type { FoundInstance } from "./instance.ts";
 import { GAP_PATIENCE_NS } from "./passed.ts";
-import type { SpanRead } from "./read.ts";
 import { type Span, wholeSecond } from "./span.ts";
 
 /** A clock that is ahead by less than this is not spoken of. */
 const AHEAD_NS = 60n * SECOND_NS;
 
+/** What is known of a span once it was read. */
+export interface ReadParts {
+  span: Span;
+  /** What is to be said of it before it is read. */
+  said: ErrorEntry[];
+  /** The span that the windows tile: another one where only longer roll-ups are kept. */
+  tiled: Interval;
+  /** The parts of it that never arrived. */
+  missing: Interval[];
+  /** The spans of windows that are stored and cannot be read. */
+  damaged: Interval[];
+}
+
 /** Warnings of parts that are missing, and of roll-ups too long to be cut at the ends of the span. */
-export function warningsOf({ span, said, tiled, missing, damaged }: SpanRead): ErrorEntry[] {
+export function warningsOf({ span, said, tiled, missing, damaged }: ReadParts): ErrorEntry[] {
   const { start_ns, payload_ns } = span;
   const isWhole = tiled.from_ns === start_ns && tiled.to_ns === payload_ns;
   return [
