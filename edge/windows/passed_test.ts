@@ -150,6 +150,20 @@ testOnEachStorage({
     assert.equal(work(await readAll(service, instance_id)), 6);
   },
 
+  async "a final window for a passed gap is refused, and not taken for one that is stored"(
+    service,
+  ) {
+    const instance_id = newInstanceId();
+    await sendEach(service, instance_id, [0, 2]);
+    service.clock.now_ns += 10n * MINUTES;
+    assert.equal(work(await readAll(service, instance_id)), 2);
+    const parts = { instance_id, start: START, from: START + 10, to: START + 20 };
+    const final = encodeUpload(makeUpload({ ...parts, final: true }));
+    assert.match((await refused(await post(service, final), 409)).detail, /final/);
+    await sendEach(service, instance_id, [1]);
+    assert.equal(work(await readAll(service, instance_id)), 3);
+  },
+
   async "what comes after an outage of days is told to those who read meanwhile"(service) {
     const instance_id = newInstanceId();
     await sendEach(service, instance_id, [0, 1]);

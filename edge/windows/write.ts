@@ -246,11 +246,9 @@ function notStored(
         : `overlaps the one stored for the span ${stored}`,
     };
   }
-  if (from_ns < (state.watermark_ns as bigint)) {
-    // All but what was passed was stored: this one was summed up, or removed for its age.
-    const isMissing = state.is_passed && to_ns <= (state.downsampled_ns as bigint);
-    return isMissing ? undefined : unchanged(state);
-  }
+  if (state.is_passed && to_ns <= (state.downsampled_ns as bigint)) return undefined;
+  // All but what was passed was stored: this one was summed up, or removed for its age.
+  if (!state.is_passed && from_ns < (state.watermark_ns as bigint)) return unchanged(state);
   return {
     conflict: "final",
     message: "contradicts the instance's last window: none may lie after the final one",
@@ -301,7 +299,8 @@ const INSERT_FOLLOWING = `/* insert the window */ INSERT INTO windows
 
 /** `changes() > 0`, here and below: only if the window was new. */
 const UPDATE_FOLLOWED = `UPDATE instances SET
-    received_ns = :received_ns, final_ns = :final_ns, ended_ns = :ended_ns, watermark_ns = :to_ns, last_seen_ns = :to_ns,
+    received_ns = :received_ns, final_ns = :final_ns, ended_ns = :ended_ns,
+    watermark_ns = :to_ns, last_seen_ns = :to_ns,
     key = :key, tags = :tags, attributes = :attributes, profiler_version = :profiler_version,
     due_ns = min(due_ns, :due_ns)
   WHERE id = :instance AND changes() > 0`;
