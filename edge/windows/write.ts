@@ -13,9 +13,23 @@ import { type StoredList, storingLists } from "./entries.ts";
 import { addToRollup } from "./late.ts";
 import { LEVELS, spanEnd, TIERS } from "./levels.ts";
 import { type PackedMinute, storingMinute } from "./open_minutes.ts";
-import { IS_PASSED, notingLate, notingSilence, passing } from "./passed.ts";
+import { notingLate, notingSilence, passing } from "./passed.ts";
 import { blockRows } from "./pieces.ts";
 import { SILENCE_NS } from "./span.ts";
+import {
+  DELETE_ROLLUPS,
+  INSERT_FOLLOWING,
+  INSERT_INSTANCE,
+  INSERT_ROLLUP,
+  INSERT_WINDOW,
+  REPLACE_ROLLUP,
+  ROLLUP,
+  STATE,
+  STATE_AFTER,
+  UPDATE_FOLLOWED,
+  UPDATE_INSTANCE,
+  UPDATE_LATE,
+} from "./write_statements.ts";
 
 /** One window of an instance, as it is stored. */
 export interface WindowToStore {
@@ -267,108 +281,3 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
 
 /** The longest time from an upload to a turn of the maintenance. */
 const DUE_AFTER_NS = 3_600n * SECOND_NS;
-
-const THIS_INSTANCE = "project = :project AND instance_id = :instance_id";
-
-/** A column of the first window that ends after `from_ns`: of the stored ones only it may overlap. */
-function ofNextWindow(column: string): string {
-  return `SELECT ${column} FROM windows
-  WHERE instance = i.id AND level = 0 AND end_ns > :from_ns ORDER BY end_ns LIMIT 1`;
-}
-
-/** Sets a column, unless the window is late: its tags and attributes are older than the stored ones. */
-function setIfNewest(column: string): string {
-  return `${column} = iif(:to_ns >= last_seen_ns, :${column}, ${column})`;
-}
-
-const INSERT_INSTANCE = `INSERT INTO instances (project, instance_id, key, tags, attributes,
-    profiler_version, start_ns, watermark_ns, last_seen_ns, received_ns, listed_ns, rolled_ns, due_ns)
-  VALUES (:project, :instance_id, :key, :tags, :attributes, :profiler_version, :start_ns, :start_ns,
-    :to_ns, :received_ns, min(:start_ns, :received_ns), :start_ns, :due_ns)
-  ON CONFLICT DO NOTHING`;
-
-/** Nothing that is stored can overlap a window that follows the newest one, or be summed up without it. */
-const INSERT_FOLLOWING = `/* insert the window */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
-  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :received_ns, :digest, b.id, :body FROM instances i
-  JOIN blocks b ON b.instance = i.id AND b.hash = :hash
-  WHERE i.id = :instance AND ${THIS_INSTANCE} AND start_ns = :start_ns
-    AND watermark_ns = :from_ns AND last_seen_ns = :from_ns AND final_ns IS NULL
-    AND i.received_ns > :silent_ns
-    AND NOT ${IS_PASSED}`;
-
-/** `changes() > 0`, here and below: only if the window was new. */
-const UPDATE_FOLLOWED = `UPDATE instances SET
-    received_ns = :received_ns, final_ns = :final_ns, ended_ns = :ended_ns,
-    watermark_ns = :to_ns, last_seen_ns = :to_ns,
-    key = :key, tags = :tags, attributes = :attributes, profiler_version = :profiler_version,
-    due_ns = min(due_ns, :due_ns)
-  WHERE id = :instance AND changes() > 0`;
-
-const INSERT_WINDOW = `/* insert the window */ INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
-  SELECT i.id, 0, :to_ns, :from_ns, :to_ns, :received_ns, :digest, b.id, :body FROM instances i
-  JOIN blocks b ON b.instance = i.id AND b.hash = :hash
-  WHERE ${THIS_INSTANCE} AND start_ns = :start_ns AND downsampled_ns < :to_ns
-    AND (watermark_ns <= :from_ns OR ${IS_PASSED})
-    AND (final_ns IS NULL OR :to_ns <= final_ns)
-    AND (:final_ns IS NULL OR last_seen_ns <= :to_ns)
-    AND coalesce((${ofNextWindow("from_ns")}) >= :to_ns, TRUE)`;
-
-const UPDATE_INSTANCE = `UPDATE instances SET
-    received_ns = :received_ns,
-    final_ns = coalesce(final_ns, :final_ns),
-    ended_ns = coalesce(ended_ns, :ended_ns),
-    watermark_ns = (
-      WITH RECURSIVE chain (end_ns) AS (
-        SELECT instances.watermark_ns
-        UNION ALL
-        SELECT w.to_ns FROM chain JOIN windows w ON w.from_ns <= chain.end_ns AND w.id = (
-          SELECT id FROM windows WHERE instance = instances.id AND level = 0
-            AND windows.end_ns > chain.end_ns ORDER BY windows.end_ns LIMIT 1
-        )
-      )
-      SELECT max(end_ns) FROM chain
-    ),
-    ${setIfNewest("key")},
-    ${setIfNewest("tags")},
-    ${setIfNewest("attributes")},
-    ${setIfNewest("profiler_version")},
-    last_seen_ns = max(last_seen_ns, :to_ns),
-    rolled_ns = min(rolled_ns, :from_ns),
-    due_ns = min(due_ns, :due_ns)
-  WHERE ${THIS_INSTANCE} AND changes() > 0`;
-
-const DELETE_ROLLUPS = `DELETE FROM windows
-  WHERE instance = (SELECT id FROM instances WHERE ${THIS_INSTANCE})
-    AND (level, end_ns) IN (VALUES ${LEVELS.map((level) => `(${level}, :end_${level}_ns)`)})
-    AND level > :row_level AND changes() > 0`;
-
-const ROLLUP = `SELECT w.id, w.level, w.from_ns, w.to_ns, w.digest, w.body, w.block, b.hash
-  FROM windows w LEFT JOIN blocks b ON b.id = w.block
-  WHERE w.instance = :instance AND level = :level AND end_ns = :end_ns`;
-
-const REPLACE_ROLLUP = `UPDATE windows SET from_ns = :row_from_ns, to_ns = :row_to_ns,
-    received_ns = :received_ns, digest = :row_digest, body = :body
-  WHERE instance = :instance AND level = :level AND end_ns = :end_ns AND digest = :old_digest`;
-
-const INSERT_ROLLUP = `INSERT INTO windows
-    (instance, level, end_ns, from_ns, to_ns, received_ns, digest, block, body)
-  SELECT :instance, :level, :end_ns, :row_from_ns, :row_to_ns, :received_ns, :row_digest, id, :body
-  FROM blocks WHERE instance = :instance AND hash = :row_hash
-  ON CONFLICT DO NOTHING`;
-
-const UPDATE_LATE = `UPDATE instances SET received_ns = :received_ns,
-    rolled_ns = min(rolled_ns, :from_ns), due_ns = min(due_ns, :due_ns)
-  WHERE ${THIS_INSTANCE} AND changes() > 0`;
-
-const STATE_AFTER = `SELECT watermark_ns, last_seen_ns, id AS instance FROM instances
-  WHERE ${THIS_INSTANCE}`;
-
-const STATE =
-  `SELECT i.id AS instance, i.start_ns, i.watermark_ns, i.last_seen_ns, i.downsampled_ns,
-    i.downsampled_minutes_ns, w.from_ns, w.to_ns, w.digest, ${IS_PASSED} AS is_passed,
-    EXISTS (SELECT 1 FROM blocks WHERE instance = i.id AND hash = :hash) AS has_block
-  FROM instances i
-  LEFT JOIN windows w ON w.from_ns < :to_ns AND w.id = (${ofNextWindow("id")})
-  WHERE ${THIS_INSTANCE}`;
