@@ -63,11 +63,12 @@ Deno.test("before a deployment, all databases are migrated to the newest schema"
   const beside = `${folder.url}.projects/2.db`;
   {
     using db = await openDatabase({ url: beside });
-    const tables = ["write_blocks", "windows", "instances", "keys", "projects", "schema"];
+    const tables = ["write_blocks", "windows", "instances", "keys", "projects"];
     const { rows } = await db.query("SELECT name FROM sqlite_schema WHERE type = 'table'");
     const others = rows.map(({ name }) => name as string)
-      .filter((name) => !tables.includes(name) && !name.startsWith("sqlite_"));
-    await db.write([...others, ...tables].map((table) => `DROP TABLE ${table}`));
+      .filter((name) => !["schema", ...tables].includes(name) && !name.startsWith("sqlite_"));
+    const drops = [...others, ...tables].map((table) => `DROP TABLE ${table}`);
+    await db.write([...drops, "DELETE FROM schema"]);
   }
   const env = { SERVICE_DATABASE_URL: folder.url };
   assert.deepEqual(await runScript("./migrate.ts", [], env), { code: 0, stdout: "", stderr: "" });

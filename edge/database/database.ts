@@ -7,6 +7,7 @@ import type {
   ResultSet as Result,
   Row,
 } from "@libsql/client";
+import { fileIdentity, GoneError } from "./database_file.ts";
 import type { UsedClient } from "./file_client.ts";
 import { isBusy, isClosed, isLost, Unavailable, unavailable } from "./unavailable.ts";
 import { WriteQueue } from "./write_queue.ts";
@@ -56,7 +57,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
     ? (await import("./file_client.ts")).createFileClient
     : (await import("@libsql/client/web")).createClient;
   const db = new OpenDatabase(options, createClient);
-  if (isFile) await db.query("PRAGMA journal_mode = WAL");
+  if (isFile) {
+    await db.query("PRAGMA journal_mode = WAL");
+    db.expectSameFile();
+  }
   return db;
 }
 
@@ -65,16 +69,19 @@ export class OpenDatabase implements Database {
   readonly #create: () => UsedClient;
   readonly #onFailure: NonNullable<DatabaseOptions["onFailure"]>;
   readonly #onRefused: NonNullable<DatabaseOptions["onRefused"]>;
+  readonly #url: string;
   readonly #isFile: boolean;
   readonly #writes: WriteQueue;
   #client: UsedClient;
   #closed = false;
+  #file?: string | null;
   #guard?: Guard;
   #refused: Error | null = null;
 
   /** Of the database at the URL; {@linkcode openDatabase} also prepares a file. */
   constructor(options: DatabaseOptions, createClient: (config: Config) => UsedClient) {
     const { url, token, busy_ms = 5000, onFailure = () => {}, onRefused = () => {} } = options;
+    this.#url = url;
     this.#isFile = url.startsWith("file:");
     this.#create = () =>
       createClient({
@@ -94,6 +101,11 @@ export class OpenDatabase implements Database {
     return this.#writes.depth;
   }
 
+  /** Whether its file is gone, or another is in its place: what is written now would be lost. */
+  get isGone(): boolean {
+    return this.#file !== undefined && fileIdentity(this.#url) !== this.#file;
+  }
+
   query(statement: Statement): Promise<Result> {
     return this.#retry((client) => client.execute(statement));
   }
@@ -104,6 +116,11 @@ export class OpenDatabase implements Database {
 
   write(statements: Statement[]): Promise<Result[]> {
     return this.#writes.write(statements);
+  }
+
+  /** From now on every statement is refused unless the file is the one that it is now. */
+  expectSameFile(): void {
+    this.#file = fileIdentity(this.#url);
   }
 
   /** From now on the database is used on this condition. */
@@ -134,6 +151,7 @@ export class OpenDatabase implements Database {
   async #retry<T>(work: (client: UsedClient) => Promise<T>): Promise<T> {
     for (let attempt = 1;; attempt++) {
       if (this.#refused) throw this.#refused;
+      if (this.isGone) throw new GoneError(this.#url);
       const used = this.#client;
       try {
         return await work(used);
@@ -153,8 +171,9 @@ export class OpenDatabase implements Database {
   async #refusal(): Promise<Error | null> {
     try {
       await this.check();
-    } catch {
-      // The failure itself is told.
+    } catch (error) {
+      // A server may have lost its data. Any other failure is told itself.
+      if (/no such table: schema/.test(String(error))) return new GoneError(this.#url);
     }
     return this.#refused;
   }

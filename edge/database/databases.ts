@@ -1,10 +1,11 @@
 /** The databases of projects: their locations, and the open ones. */
 
 import { LibsqlError } from "@libsql/client/web";
-import { type OpenDatabase, openDatabase } from "./database.ts";
+import { type OpenDatabase, openDatabase, statement } from "./database.ts";
+import { fileIdentity, GoneError, pathOf } from "./database_file.ts";
 import { Lease } from "./lease.ts";
 import { type Migration, MIGRATIONS } from "./migrations.ts";
-import { guardOf, migrate } from "./schema.ts";
+import { guardOf, hasSchema, migrate } from "./schema.ts";
 
 /** The location of the database that holds the rows of a project. */
 export interface DatabaseLocation {
@@ -71,13 +72,18 @@ export class Databases implements AsyncDisposable {
     throw new RangeError("Cannot keep a project beside the keys: these are on a server");
   }
 
-  /** The database of a project, open until the lease is disposed. */
+  /**
+   * The database of a project, open until the lease is disposed.
+   *
+   * @throws {GoneError} If it was made before, and is gone.
+   */
   async lease(location: DatabaseLocation): Promise<Lease> {
     const url = this.urlOf(location);
     if (url === this.#options.url) return new Lease(this.control, () => {});
+    await this.#forgetGone(url);
     let entry = this.#open.get(url);
     if (!entry) {
-      entry = { opening: this.#openAt(url), leases: 0, used_ms: 0 };
+      entry = { opening: this.#openAt(url, location), leases: 0, used_ms: 0 };
       this.#open.set(url, entry);
     }
     const leased = entry;
@@ -85,6 +91,7 @@ export class Databases implements AsyncDisposable {
     const release = () => {
       leased.leases--;
       leased.used_ms = performance.now();
+      if (this.#open.get(url) !== leased) closeUnused(leased);
       if (this.#open.size > (this.#options.max_open ?? 64)) this.closeIdle(0);
     };
     try {
@@ -127,21 +134,77 @@ export class Databases implements AsyncDisposable {
     return [this.control, ...opened];
   }
 
-  async #openAt(url: string): Promise<OpenDatabase> {
-    if (url.startsWith("file:")) await makeFolder(url);
-    return await openMigrated({ ...this.#options, url, onRefused: undefined }).catch(asUserError);
+  /** Looks for the file again at the next use, if it is not the one that was opened. */
+  async #forgetGone(url: string): Promise<void> {
+    const entry = this.#open.get(url);
+    if (!entry || !(await entry.opening.catch(() => null))?.isGone) return;
+    if (this.#open.get(url) !== entry) return;
+    this.#open.delete(url);
+    closeUnused(entry);
+  }
+
+  /** Opens a database, which is made if no project with this location has used it before. */
+  async #openAt(url: string, { id, database_url }: DatabaseLocation): Promise<OpenDatabase> {
+    const location = { id, database_url };
+    const { rows: [row] } = await this.control.query(statement(IS_MADE, location));
+    const isMade = row!.is_made === 1n;
+    const options = { ...this.#options, url, isMade, onRefused: undefined };
+    const db = await openMigrated(options).catch(asUserError);
+    try {
+      if (!isMade) await this.control.write([statement(SET_MADE, location)]);
+    } catch (error) {
+      db[Symbol.dispose]();
+      throw error;
+    }
+    return db;
   }
 }
 
-/** Opens and migrates the database of projects and keys. */
+/** The condition that a project has its rows at a location. */
+const IS_THERE = `database_url = :database_url
+  AND (database_url <> '${SIBLING_FILE}' OR id = :id)`;
+
+const IS_MADE = `SELECT coalesce(max(is_made), 0) AS is_made FROM projects WHERE ${IS_THERE}`;
+
+const SET_MADE = `UPDATE projects SET is_made = 1 WHERE ${IS_THERE}`;
+
+function closeUnused({ opening, leases }: OpenEntry): void {
+  if (leases === 0) opening.then((db) => db[Symbol.dispose]());
+}
+
+/**
+ * Opens and migrates the database of projects and keys.
+ *
+ * @throws {GoneError} If its file is gone, and those of projects are not.
+ */
 export async function openDatabases(options: DatabasesOptions): Promise<Databases> {
+  const { url } = options;
+  const isFile = url.startsWith("file:");
+  if (isFile && fileIdentity(url) === null && hasProjects(url)) throw new GoneError(url);
   return new Databases(await openMigrated(options), options);
 }
 
-async function openMigrated(options: DatabasesOptions): Promise<OpenDatabase> {
-  const { migrations = MIGRATIONS } = options;
+/** Whether there are files of projects beside the file: their names are row ids of its own. */
+function hasProjects(url: string): boolean {
+  try {
+    return [...Deno.readDirSync(`${pathOf(url)}.projects`)].length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Opens and migrates a database; `isMade`: whether that of a project was made before. */
+async function openMigrated(
+  options: DatabasesOptions & { isMade?: boolean },
+): Promise<OpenDatabase> {
+  const { migrations = MIGRATIONS, url, isMade } = options;
+  if (url.startsWith("file:")) {
+    if (isMade === false) await makeFolder(url);
+    if (isMade && fileIdentity(url) === null) throw new GoneError(url);
+  }
   const db = await openDatabase(options);
   try {
+    if (isMade && !await hasSchema(db)) throw new GoneError(url);
     await migrate(db, migrations);
   } catch (error) {
     db[Symbol.dispose]();
@@ -164,6 +227,6 @@ function asUserError(error: unknown): never {
 }
 
 async function makeFolder(url: string): Promise<void> {
-  const path = decodeURIComponent(url.replace(/^file:(\/\/)?/, ""));
+  const path = pathOf(url);
   await Deno.mkdir(path.slice(0, path.lastIndexOf("/")) || ".", { recursive: true });
 }

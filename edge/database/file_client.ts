@@ -4,6 +4,7 @@ import type { Client, Config, InArgs, InStatement, InValue, ResultSet, Row } fro
 import { LibsqlBatchError, LibsqlError } from "@libsql/client/web";
 import Connection from "libsql";
 import { Lru } from "@service/core/lru";
+import { pathOf } from "./database_file.ts";
 
 /** The part of a client that is used. */
 export type UsedClient = Pick<Client, "execute" | "batch" | "close">;
@@ -83,15 +84,6 @@ class FileClient {
     }
     return prepared;
   }
-}
-
-/** @throws {LibsqlError} If the URL has more than a path. */
-function pathOf(url: string): string {
-  const path = /^file:(?:\/\/(?:localhost)?(?=\/))?((?!\/\/)[^?#]+)$/.exec(url)?.[1];
-  if (path === undefined) {
-    throw new LibsqlError(`must be file: and a path: got ${JSON.stringify(url)}`, "URL_INVALID");
-  }
-  return decodeURIComponent(path);
 }
 
 function prepare(connection: Connection.Database, sql: string): Prepared {

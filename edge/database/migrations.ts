@@ -33,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
         name TEXT NOT NULL UNIQUE,
         created_ns INTEGER NOT NULL,
         database_url TEXT,
+        is_made INTEGER NOT NULL DEFAULT 0,
         max_instances INTEGER,
         max_series INTEGER,
         max_body_bytes INTEGER,

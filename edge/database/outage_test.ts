@@ -15,8 +15,7 @@ import {
   startService,
   work,
 } from "../testing/api.ts";
-import { openDatabase } from "./database.ts";
-import { Databases } from "./databases.ts";
+import { openDatabases } from "./databases.ts";
 import { createKey, createProject } from "../tenancy/projects.ts";
 
 const START = NOW_TS - 100;
@@ -75,7 +74,7 @@ testOnFile("health does not wait for a database that never answers", async (serv
 Deno.test("databases of projects are opened on use, and idle ones are closed beyond a limit", async () => {
   using folder = temporaryFolder();
   const url = folder.url;
-  await using databases = new Databases(await openDatabase({ url }), { url, max_open: 2 });
+  await using databases = await openDatabases({ url, max_open: 2 });
   const beside = (id: bigint) => databases.lease({ id, database_url: "beside" });
   let before;
   {

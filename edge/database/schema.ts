@@ -19,9 +19,9 @@ export async function migrate(
   db: Database,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
-  const { rows } = await db.query("SELECT name FROM pragma_table_info('schema')");
-  if (rows.length === 0) await db.write([CREATE]);
-  else if (!rows.some(({ name }) => name === "oldest")) throw new SchemaError(UNSUPPORTED);
+  const columns = await columnsOfSchema(db);
+  if (columns.length === 0) await db.write([CREATE]);
+  else if (!columns.includes("oldest")) throw new SchemaError(UNSUPPORTED);
 
   const { version } = await expectAllowed(db, migrations.length);
   for (const [i, { oldest, statements }] of migrations.entries()) {
@@ -36,6 +36,11 @@ export async function migrate(
   }
 }
 
+/** Whether the database has a schema: it is not new. */
+export async function hasSchema(db: Database): Promise<boolean> {
+  return (await columnsOfSchema(db)).length > 0;
+}
+
 /** Lets every write check in its transaction that programs that know versions up to `known` are allowed. */
 export function guardOf(known: number): Guard {
   return {
@@ -48,6 +53,11 @@ export function guardOf(known: number): Guard {
 interface Schema {
   version: number;
   oldest: number;
+}
+
+async function columnsOfSchema(db: Database): Promise<unknown[]> {
+  const { rows } = await db.query("SELECT name FROM pragma_table_info('schema')");
+  return rows.map(({ name }) => name);
 }
 
 async function expectAllowed(db: Database, known: number): Promise<Schema> {

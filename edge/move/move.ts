@@ -73,7 +73,7 @@ export async function moveProject(databases: Databases, options: MoveOptions): P
 const CLAIM = "UPDATE projects SET move_token = :token WHERE id = :project";
 
 /** Only while the block is certain to last: it was renewed after the deadline was set, by one clock. */
-const SWITCH = `UPDATE projects SET database_url = :database_url
+const SWITCH = `UPDATE projects SET database_url = :database_url, is_made = 1
   WHERE id = :project AND move_token = :token AND unixepoch() < :deadline_s`;
 
 async function now_s(db: Database): Promise<bigint> {

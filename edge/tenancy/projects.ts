@@ -2,6 +2,7 @@
 
 import { refuse } from "@service/core/problem";
 import { type Database, statement } from "../database/database.ts";
+import { fileIdentity, withoutToken } from "../database/database_file.ts";
 import { type DatabaseLocation, type Databases, SIBLING_FILE } from "../database/databases.ts";
 import { makeKey, type Scope, SCOPES } from "./keys.ts";
 import { type Quotas, readQuotas } from "./quotas.ts";
@@ -67,11 +68,10 @@ export async function createProject(
   { name, database_url = databases.defaultLocation, now_ns }: CreateProjectOptions,
 ): Promise<boolean> {
   // A database that cannot be opened is an error before anything is stored.
-  if (database_url !== SIBLING_FILE) {
-    (await databases.lease({ id: 0n, database_url }))[Symbol.dispose]();
-  }
+  const is_made = database_url !== SIBLING_FILE;
+  if (is_made) (await databases.lease({ id: 0n, database_url }))[Symbol.dispose]();
   const [created] = await databases.control.write([
-    statement(INSERT_PROJECT, { project: name, now_ns, database_url }),
+    statement(INSERT_PROJECT, { project: name, now_ns, database_url, is_made }),
   ]);
   if (created!.rowsAffected === 0) return false;
   using _lease = await databases.lease(await findProject(databases.control, name));
@@ -105,11 +105,26 @@ export async function listDatabases(db: Database): Promise<DatabaseLocation[]> {
   return rows as unknown as DatabaseLocation[];
 }
 
+/** Row ids of the projects with valid keys whose files were made and are gone. */
+export async function listGone(databases: Databases, now_ns: bigint): Promise<bigint[]> {
+  const { rows } = await databases.control.query(statement(LIST_MADE_FILES, { now_ns }));
+  const made = rows as unknown as DatabaseLocation[];
+  return made.filter((location) => fileIdentity(databases.urlOf(location)) === null)
+    .map(({ id }) => id);
+}
+
+const COUNT_VALID_KEYS = `(SELECT count(*) FROM keys WHERE project = p.id AND revoked_ns IS NULL
+  AND (expires_ns IS NULL OR expires_ns > :now_ns))`;
+
+const LIST_MADE_FILES = `SELECT id, database_url FROM projects p
+  WHERE is_made AND (database_url = '${SIBLING_FILE}' OR database_url LIKE 'file:%')
+    AND ${COUNT_VALID_KEYS} > 0 ORDER BY id`;
+
 /** Creates a key and returns it; only its hash is stored. */
 export async function createKey(db: Database, options: CreateKeyOptions): Promise<string> {
   const { key, ...stored } = makeKey();
   const { scopes = SCOPES, expires_ns = null, database_url = null, ...rest } = options;
-  const args = { ...rest, ...stored, scope: scopes.join(), expires_ns, database_url };
+  const args = { ...rest, ...stored, scope: scopes.join(), expires_ns, database_url, is_made: 0 };
   await db.write([
     statement(INSERT_PROJECT, args),
     statement(
@@ -122,8 +137,8 @@ export async function createKey(db: Database, options: CreateKeyOptions): Promis
   return key;
 }
 
-const INSERT_PROJECT = `INSERT INTO projects (name, created_ns, database_url)
-  VALUES (:project, :now_ns, :database_url) ON CONFLICT DO NOTHING`;
+const INSERT_PROJECT = `INSERT INTO projects (name, created_ns, database_url, is_made)
+  VALUES (:project, :now_ns, :database_url, :is_made) ON CONFLICT DO NOTHING`;
 
 /** Creates a key like another, which expires after the overlap; `null` if that one is not valid. */
 export async function rotateKey(db: Database, options: RotateKeyOptions): Promise<string | null> {
@@ -164,8 +179,7 @@ export async function listKeys(db: Database): Promise<ListedKey[]> {
 export async function listProjects(databases: Databases, now_ns: bigint): Promise<ListedProject[]> {
   const { rows } = await databases.control.query(statement(
     `SELECT id, name, created_ns, database_url, max_instances, max_series, max_body_bytes,
-        (SELECT count(*) FROM keys WHERE project = p.id AND revoked_ns IS NULL
-          AND (expires_ns IS NULL OR expires_ns > :now_ns)) AS keys
+        ${COUNT_VALID_KEYS} AS keys
       FROM projects p ORDER BY id`,
     { now_ns },
   ));
@@ -224,8 +238,4 @@ async function countInstances(
   } catch {
     return null;
   }
-}
-
-function withoutToken(url: string): string {
-  return url.replace(/([?&]authToken=)[^&#]*/g, "$1…");
 }
