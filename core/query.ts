@@ -152,7 +152,11 @@ export const selectionParameters: { [Name in keyof Selection]-?: Parameter<Selec
     names,
     "Comma-separated metric names; a name that ends in * selects by prefix. Default: all.",
   ),
-  top: optional(countFromOne, "Frames of each profile, largest first. Default: all."),
+  top: optional(
+    countFromOne,
+    "Frames of each profile, largest first; the frame (not shown) is the sum of the rest, and " +
+      "stands where its value puts it. Default: all.",
+  ),
 };
 
 function only(texts: string[]): string {

@@ -1,13 +1,13 @@
 /** Selections: the metrics and frames of a window that a query asks for. */
 
-import { foldFrames } from "./series/profile.ts";
+import { shownFrames } from "./series/profile.ts";
 import type { Window } from "./window.ts";
 
 /** The metrics and frames that a query selects. */
 export interface Selection {
   /** Metric names; one that ends in `*` selects by prefix. Absent: all. */
   metrics?: readonly string[];
-  /** Frames of each profile, largest first. Absent: all. */
+  /** Frames of each profile, largest first; the rest are one frame, `(not shown)`. Absent: all. */
   top?: number;
 }
 
@@ -20,13 +20,15 @@ export function metricMatcher(names: readonly string[] | undefined): (name: stri
 }
 
 /**
- * Leaves in `window` only what is selected. Frames beyond `top` are added to the frame `(other)`, so
+ * Leaves in `window` only what is selected. Frames beyond `top` become the frame `(not shown)`, so
  * that the sum of a profile stays the same.
  */
 export function selectIn(window: Window, { metrics, top }: Selection): void {
   const wanted = metricMatcher(metrics);
   for (const [key, series] of window.series) {
     if (!wanted(series.name)) window.series.delete(key);
-    else if (series.type === "profile" && top !== undefined) foldFrames(series, top);
+    else if (series.type === "profile" && top !== undefined) {
+      series.frames = new Map(shownFrames(series.frames, top));
+    }
   }
 }

@@ -169,7 +169,7 @@ Deno.test("a selection takes metrics by name and by prefix", () => {
   assert.deepEqual(names({ selection: { metrics: ["*"] } }), names({}));
 });
 
-Deno.test("a selection takes the largest frames of each profile", () => {
+Deno.test("a selection takes the largest frames of each profile, and tells what it leaves out", () => {
   const { metrics } = snapshot(window, {
     context,
     selection: { metrics: ["cuda_kernels_*"], top: 2 },
@@ -177,6 +177,7 @@ Deno.test("a selection takes the largest frames of each profile", () => {
   assert.deepEqual(metrics.map(({ stats }) => stats), [{
     frames: [
       { name: "gemm", value: 2n ** 53n + 1n, samples: 9_000 },
+      { name: "(not shown)", value: 500, samples: 4 },
       { name: "copy_a", value: 500, samples: 2 },
     ],
   }]);

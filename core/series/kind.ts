@@ -32,7 +32,7 @@ export interface SeriesKind<S extends SeriesOf<string>, Stats> {
   readonly shape: Shape<Uploaded<S>>;
   /** The values of a series in the form of an upload. */
   body(series: S): { [Field in keyof ValuesOf<S>]: unknown };
-  /** The values of a series in the form of a payload; of a profile at most `top` frames. */
+  /** The values of a series in the form of a payload; of a profile the `top` frames, and the rest as one. */
   stats(series: S, top?: number): Stats;
   /** Stats in a payload. */
   readonly statsShape: Shape<Stats>;

@@ -1,11 +1,14 @@
 /** Profiles: increases by frame. */
 
-import { MAX_FRAMES, OTHER_FRAME } from "../limits.ts";
+import { MAX_FRAMES } from "../limits.ts";
 import { list, mapped, object, type Shape } from "../schema.ts";
 import { ShapeError } from "../schema_error.ts";
 import { addSums, type Quantity, quantity, type Sum } from "../sum.ts";
 import { name, sum, times, value } from "../value_schema.ts";
 import { type SeriesKind, type SeriesOf, uploaded } from "./kind.ts";
+
+/** The frame with the sum of all frames that a selection does not show. */
+export const REST_FRAME = "(not shown)";
 
 /** A profile's increase by frame. */
 export interface ProfileSeries extends SeriesOf<"profile"> {
@@ -88,26 +91,32 @@ export const profile: SeriesKind<ProfileSeries, ProfileStats> = {
     };
     return { frames: body };
   },
-  stats: ({ frames }, top) => ({ frames: largestFirst(frames).slice(0, top) }),
+  stats: ({ frames }, top) => ({ frames: largestFirst(shownFrames(frames, top)) }),
   statsShape: object<ProfileStats>({
     frames: list(object<Frame>({ name, value, samples: times })),
   }),
 };
 
-/** Adds all but the `top` largest frames to the frame `(other)`, which is not counted. */
-export function foldFrames(profile: ProfileSeries, top: number): void {
-  const other = profile.frames.get(OTHER_FRAME);
-  const named = new Map(profile.frames);
-  named.delete(OTHER_FRAME);
-  if (named.size <= top) return;
-  const sorted = largestFirst(named);
-  const frames = new Map(sorted.slice(0, top).map(({ name }) => [name, named.get(name)!]));
-  let rest: FrameSum = other ?? { value: 0, samples: 0 };
-  for (const { name } of sorted.slice(top)) {
-    const { value, samples } = named.get(name)!;
-    rest = { value: addSums(rest.value, value), samples: rest.samples + samples };
+/**
+ * The `top` largest frames, and the sum of all others as the frame `(not shown)`, so that the sum of a
+ * profile stays the same; all frames when `top` is absent.
+ */
+export function shownFrames(
+  frames: ReadonlyMap<string, FrameSum>,
+  top: number | undefined,
+): ReadonlyMap<string, FrameSum> {
+  const named = new Map(frames);
+  named.delete(REST_FRAME);
+  if (top === undefined || named.size <= top) return frames;
+  const shown = largestFirst(named).slice(0, top);
+  const kept = new Map(shown.map(({ name }) => [name, frames.get(name)!]));
+  const rest: FrameSum = { value: 0, samples: 0 };
+  for (const [name, { value, samples }] of frames) {
+    if (kept.has(name)) continue;
+    rest.value = addSums(rest.value, value);
+    rest.samples += samples;
   }
-  profile.frames = frames.set(OTHER_FRAME, rest);
+  return kept.set(REST_FRAME, rest);
 }
 
 /** The frames, largest first. */

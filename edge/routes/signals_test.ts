@@ -171,7 +171,7 @@ testOnEachStorage({
       value: 0,
     });
     const frames = new Map(
-      ["a", "b", "c"].map((name, i) => [name, { value: i + 1, samples: 1 }]),
+      ["a", "b", "c", "d"].map((name, i) => [name, { value: i + 1.5, samples: 1 }]),
     );
     const series: Series[] = [
       gauge("cpu_percent"),
@@ -184,7 +184,11 @@ testOnEachStorage({
     const { metrics } = await read(service, query);
     assert.deepEqual(metrics.map(({ name }) => name), ["cpu_percent", "cpu_seconds", "kernels"]);
     assert.deepEqual(metrics[2]?.stats, {
-      frames: [{ name: "c", value: 3, samples: 1 }, { name: "b", value: 2, samples: 1 }],
+      frames: [
+        { name: "d", value: 4.5, samples: 1 },
+        { name: "(not shown)", value: 4, samples: 2 },
+        { name: "c", value: 3.5, samples: 1 },
+      ],
     });
   },
 

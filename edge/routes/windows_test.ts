@@ -131,7 +131,7 @@ testOnEachStorage({
     assert.deepEqual([...kept.keys()], [seriesKey(series[0]!)]);
     assert.deepEqual([...kept.values()], [{
       ...series[0],
-      frames: new Map([["a", { value: 3, samples: 1 }], ["(other)", { value: 3, samples: 2 }]]),
+      frames: new Map([["a", { value: 3, samples: 1 }], ["(not shown)", { value: 3, samples: 2 }]]),
     }]);
   },
 

@@ -84,7 +84,11 @@ Deno.test("metrics and top select metrics and frames", async () => {
     decode(await (await get("/signals?metrics=c_profile&top=2")).text()),
   ).metrics;
   assert.deepEqual(metric!.stats, {
-    frames: [{ name: "f3", value: 3, samples: 1 }, { name: "f2", value: 2, samples: 1 }],
+    frames: [
+      { name: "f3", value: 3, samples: 1 },
+      { name: "f2", value: 2, samples: 1 },
+      { name: "(not shown)", value: 1, samples: 1 },
+    ],
   });
 });
 
