@@ -41,14 +41,22 @@ function coarsen(from: Bounds, bounds: readonly number[]): Bounds {
   return { bounds, counts };
 }
 
+/** The bucket that quantile `q` lies in, with its edges. */
+export interface QuantileBucket {
+  /** Lower edge, exclusive; `null`: it is the first bucket. */
+  lower: number | null;
+  /** Upper edge, inclusive; `null`: it is the last bucket, above all bounds. */
+  upper: number | null;
+  /** Share of its values that lie at the quantile or below. */
+  share: number;
+}
+
 /**
- * Quantile `q` as PromQL's `histogram_quantile` gives it: linear inside the bucket, from 0 in a first
- * bucket with a bound above zero, and the last bound for values above it. `null` without values or
- * bounds.
+ * The bucket of quantile `q`; `null` without values or bounds.
  *
  * @throws {RangeError} If `q` is outside `[0, 1]`.
  */
-export function boundsQuantile({ bounds, counts }: Bounds, q: number): number | null {
+export function quantileBucket({ bounds, counts }: Bounds, q: number): QuantileBucket | null {
   if (!(q >= 0 && q <= 1)) {
     throw new RangeError(`Cannot take a quantile: q must be in [0, 1]: got ${q}`);
   }
@@ -58,12 +66,28 @@ export function boundsQuantile({ bounds, counts }: Bounds, q: number): number | 
   let below = 0;
   let bucket = 0;
   while (bucket < bounds.length && below + counts[bucket]! < rank) below += counts[bucket++]!;
-  if (bucket === bounds.length) return bounds[bucket - 1]!;
-  const upper = bounds[bucket]!;
-  if (bucket === 0 && upper <= 0) return upper;
-  const lower = bucket === 0 ? 0 : bounds[bucket - 1]!;
   const inside = counts[bucket]!;
-  if (inside === 0) return lower;
+  return {
+    lower: bounds[bucket - 1] ?? null,
+    upper: bounds[bucket] ?? null,
+    share: inside === 0 ? 0 : (rank - below) / inside,
+  };
+}
+
+/**
+ * Quantile `q` as PromQL's `histogram_quantile` gives it: linear inside the bucket, from 0 in a first
+ * bucket with a bound above zero, and the last bound for values above it. `null` without values or
+ * bounds.
+ *
+ * @throws {RangeError} If `q` is outside `[0, 1]`.
+ */
+export function boundsQuantile(bounds: Bounds, q: number): number | null {
+  const bucket = quantileBucket(bounds, q);
+  if (!bucket) return null;
+  const { lower, upper, share } = bucket;
+  if (upper === null) return lower;
+  if (lower === null && upper <= 0) return upper;
+  const from = lower ?? 0;
   // Rounding may step over the bound, and the next bucket's quantiles start there.
-  return Math.min(upper, lower + (upper - lower) * ((rank - below) / inside));
+  return Math.min(upper, from + (upper - from) * share);
 }

@@ -9,6 +9,7 @@ import { profile, type ProfileSeries, type ProfileStats } from "./profile.ts";
 
 export type { Buckets } from "./buckets.ts";
 export { quantile } from "./histogram.ts";
+export { locateQuantile, type QuantileLocation } from "./quantile_location.ts";
 export type { SeriesKind, SeriesOf, Uploaded, ValuesOf } from "./kind.ts";
 export type { Frame, FrameSum } from "./profile.ts";
 export type {
