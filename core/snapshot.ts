@@ -1,5 +1,6 @@
 /** Snapshots: windows as payloads of both `/signals` endpoints. */
 
+import { levelsOfEnded } from "./ended.ts";
 import { newestFirst } from "./entries.ts";
 import type { Metric, Signals } from "./payload.ts";
 import { metricMatcher, type Selection } from "./selection.ts";
@@ -21,6 +22,8 @@ export interface SnapshotOptions {
   payload_ns?: bigint;
   /** Series last updated before this instant are left out. */
   updatedSince_ns?: bigint;
+  /** Whether levels of processes that have ended are left out. */
+  withoutEnded?: boolean;
   /** Part of the metrics, as the query asked for. */
   selection?: Selection;
 }
@@ -29,6 +32,7 @@ export interface SnapshotOptions {
 export function snapshot(window: Window, options: SnapshotOptions): Signals {
   const { profiler, platform, context, updatedSince_ns = 0n, selection = {} } = options;
   const wanted = metricMatcher(selection.metrics);
+  const isPast = options.withoutEnded ? levelsOfEnded(window) : () => false;
   return {
     ...(profiler && { profiler }),
     ...(platform && { platform }),
@@ -37,7 +41,9 @@ export function snapshot(window: Window, options: SnapshotOptions): Signals {
     context,
     metrics: sortedBy(
       [...window.series.values()]
-        .filter((series) => series.updated_ns >= updatedSince_ns && wanted(series.name)),
+        .filter((series) =>
+          series.updated_ns >= updatedSince_ns && wanted(series.name) && !isPast(series)
+        ),
       ({ name }) => name,
     ).map((series) => metric(series, selection.top)),
     ...newestFirst(window),

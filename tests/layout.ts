@@ -34,7 +34,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
  * is a folder without its subfolders, or a single file; rooms not listed have no source files.
  */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  "core": ["core/series", "core/packed"],
+  "core": ["core/catalogue", "core/series", "core/packed"],
   "core/series": ["core"],
   "core/catalogue": ["core"],
   "core/packed": ["core", "core/series"],

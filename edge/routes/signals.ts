@@ -79,6 +79,7 @@ export const signals: Route = route({
       ...span,
       context: instance.tags,
       platform: { version: VERSION },
+      withoutEnded: true,
       selection: { metrics: query.metrics, top: query.top },
     });
   },

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import {
   decode,
   encodeUpload,
+  type Resource,
+  resourceKey,
   type Series,
   seriesKey,
   type Signals,
@@ -88,6 +90,7 @@ export interface UploadParts {
   /** Increase of the counter `work_total`. */
   work?: number;
   series?: Series[];
+  resources?: Resource[];
   errors?: Upload["window"]["errors"];
   tags?: Upload["tags"];
 }
@@ -113,7 +116,7 @@ export function makeUpload(parts: UploadParts): Upload {
       from_ns: nsFromTs(from),
       to_ns: nsFromTs(to),
       series: new Map((parts.series ?? [counter]).map((one) => [seriesKey(one), one])),
-      resources: new Map(),
+      resources: new Map((parts.resources ?? []).map((one) => [resourceKey(one), one])),
       errors: parts.errors ?? [],
     },
   };
