@@ -1,14 +1,24 @@
 /** `GET /api/v1/instances`: the instances that ran in a time range. */
 
-import { instanceList } from "@service/core";
+import { encode, instanceList } from "@service/core";
 import { refuse } from "@service/core/problem";
 import { countFromOne, optional, seconds, someText } from "@service/core/query";
 import { LAST_NS, secondsFromNs } from "@service/core/time";
 import { json } from "../http/answers.ts";
+import type { Client } from "../http/authenticate.ts";
+import type { Service } from "../http/context.ts";
 import { type Route, route } from "../http/route.ts";
-import { findInstance, listed } from "../windows/instance.ts";
+import { respondStream } from "../http/stream.ts";
+import { findInstance, listed, type StoredInstance } from "../windows/instance.ts";
 import { DAY_NS } from "../windows/levels.ts";
-import { selectInstances, tagFilter } from "../windows/selection.ts";
+import {
+  AT_ONCE,
+  type InstancePage,
+  type InstanceSelection,
+  selectEach,
+  selectInstances,
+  tagFilter,
+} from "../windows/selection.ts";
 
 /** `GET /api/v1/instances`: the instances that ran in a time range, the newest first. */
 export const instances: Route = route({
@@ -30,7 +40,10 @@ export const instances: Route = route({
       "Tags that an instance must have, all of them: k1:v1;k2:v2, where %3B is a semicolon, %25 a " +
         "percent sign and %3A a colon in a key. Default: any.",
     ),
-    limit: optional(countFromOne, "Most instances in one answer. Default: all."),
+    limit: optional(
+      countFromOne,
+      "Most instances in one answer. Default: all of them, as a stream.",
+    ),
     after: optional(
       someText,
       "Id of the last instance of the previous page, as its header Link has it. Default: the first " +
@@ -61,14 +74,19 @@ export const instances: Route = route({
         { parameter: "after", message },
       ]);
     }
-    const page = await selectInstances(db, {
-      ...query,
+    const selection = {
       project,
+      tags: query.tags,
       after: last,
       start_ns,
       // Without `end` the range is open: an instance's clock may be ahead of ours.
       end_ns: query.end ?? LAST_NS,
-    });
+    };
+    const page = await selectInstances(db, { ...selection, limit: query.limit ?? AT_ONCE });
+    if (!page.isLast && query.limit === undefined) {
+      const all = selectFrom(page, { service, ...selection, project });
+      return await respondStream(c, textOf(all), "application/json");
+    }
     if (!page.isLast) {
       const next = new URL(c.req.url);
       next.searchParams.set("start", secondsFromNs(start_ns));
@@ -79,3 +97,34 @@ export const instances: Route = route({
     return { instances: page.instances.map(listed) };
   },
 });
+
+/** The instances of a page, and all behind it. */
+async function* selectFrom(
+  { instances }: InstancePage,
+  { service, project, ...selection }: InstanceSelection & Pick<Client, "project"> & {
+    service: Service;
+  },
+): AsyncGenerator<StoredInstance[]> {
+  yield instances;
+  // The client's lease ends when the answer begins.
+  using db = await service.databases.lease(project);
+  try {
+    yield* selectEach(db, { ...selection, project, after: instances.at(-1) });
+  } finally {
+    service.metrics.rows += db.rows;
+  }
+}
+
+/** The list as the text of its JSON, some instances at a time. */
+async function* textOf(
+  all: AsyncIterable<readonly StoredInstance[]>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  let before = '{"instances":[';
+  for await (const some of all) {
+    if (some.length === 0) continue;
+    yield encoder.encode(before + some.map((one) => encode(listed(one))).join());
+    before = ",";
+  }
+  yield encoder.encode("]}");
+}
