@@ -1,7 +1,8 @@
 /**
- * Entry of the watcher's process. The supervisor starts it beside the workload, sends the workload's pid
- * and its end on stdin, and passes the console as descriptor 3. It may be killed at any moment. If the
- * workload has ended before the first read, both are read at once, and nothing is served or polled.
+ * Entry of the watcher's process. The supervisor starts it beside the workload, sends the workload's
+ * pid, the signals that may end it and its end on stdin, and passes the console as descriptor 3. It may
+ * be killed at any moment. If the workload has ended before the first read, all are read at once, and
+ * nothing is served or polled.
  */
 
 import { createClock } from "./base/clock.ts";
@@ -42,7 +43,12 @@ async function main({ listen, ...plan }: Plan): Promise<void> {
   const run = { ...plan, devices, missing, now_ns: createClock(), pid: Number(pid) };
   const waited = () => ending?.waited ?? null;
   const session = startSession({ ...run, env, listener, console, waited });
-  ending ??= await readEnding((await messages.read()).value);
+  while (!ending) {
+    const { value, done } = await messages.read();
+    if (done) break;
+    ending = await readEnding(value);
+    if (!ending) session.hurry();
+  }
   await session.finish(ending?.at_ns);
 }
 
@@ -66,7 +72,7 @@ interface Ending {
 /** The end of the workload, from the supervisor's message; `undefined` if the supervisor was killed. */
 async function readEnding(message = ""): Promise<Ending | undefined> {
   const [, how, digits, at_ns = "", user_us, system_us] =
-    /^(exit|signal) (\d+) (\d+) (\d+) (\d+)\n$/.exec(message) ?? [];
+    /^(exit|signal) (\d+) (\d+) (\d+) (\d+)$/m.exec(message) ?? [];
   if (how === undefined) return undefined;
   const number = Number(digits);
   const status = how === "exit"

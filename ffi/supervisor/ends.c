@@ -52,6 +52,13 @@ static void tell_end(struct supervisor *s, struct cpu_time used) {
                        (long long)used.user_us, (long long)used.system_us);
 }
 
+void tell_signal(struct supervisor *s, int signal_number) {
+    int unread;
+    if (ioctl(s->watcher_stdin, FIONREAD, &unread) < 0 || unread > 0) return;
+    int written = dprintf(s->watcher_stdin, "sent %d\n", signal_number);
+    if (written > 0) s->told += written;
+}
+
 /* Whether the watcher has yet to read its first line: then it reads all at once, and begins nothing
  * that takes time to end. */
 static bool has_read_nothing(const struct supervisor *s) {

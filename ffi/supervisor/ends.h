@@ -8,6 +8,9 @@
 /* Reaps children that have ended: the workload, the watcher, and orphans. */
 void reap(struct supervisor *s);
 
+/* Tells the watcher of a signal that may end the workload, unless it has not read the last message yet. */
+void tell_signal(struct supervisor *s, int signal_number);
+
 /* Reads a wait status of a workload with its own session from `s->workload.reports`. */
 void read_report(struct supervisor *s);
 

@@ -5,9 +5,10 @@
  * The shell waits for this process: it carries the command's streams, forwards signals, and exits as
  * the command does. It also starts the watcher (the N words), which reads the console from a ring in
  * shared memory; the command does not depend on the watcher. The watcher reads from its stdin
- * "pid N", and at the end "exit N T U S" or "signal N T U S", with the time T in nanoseconds since the
- * epoch, and the processor time U and S (user, system) in microseconds of all processes that were
- * waited for. Orphans of the command become children of this process, so that it waits for them too.
+ * "pid N", "sent N" before signal N may end the command, and at the end "exit N T U S" or
+ * "signal N T U S", with the time T in nanoseconds since the epoch, and the processor time U and S
+ * (user, system) in microseconds of all processes that were waited for. Orphans of the command become
+ * children of this process, so that it waits for them too.
  * With --leave this process does not wait for a watcher that has not read its first line by then. */
 #define _GNU_SOURCE
 #include <errno.h>

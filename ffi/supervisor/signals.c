@@ -23,12 +23,18 @@ void signals_open(struct supervisor *s) {
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* Whether workloads end by this signal. */
+static bool is_ending(int number) {
+    return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
+}
+
 static void forward(struct supervisor *s, const struct signalfd_siginfo *signal) {
     int number = (int)signal->ssi_signo;
     pid_t pid = s->workload.pid;
     /* A terminal signals its whole foreground group: the workload too, if it is in ours. */
     bool from_kernel = signal->ssi_code > 0;
     bool own_session = has_own_session(s);
+    if (is_ending(number)) tell_signal(s, number);
     if (number == SIGWINCH) {
         streams_copy_sizes(&s->streams);
         const struct pump *pumps = s->streams.pumps;

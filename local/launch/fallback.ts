@@ -4,6 +4,7 @@ import { createClock } from "../base/clock.ts";
 import { errorText, log } from "../base/log.ts";
 import type { Plan } from "../plan.ts";
 import { openListener } from "../serve/listener.ts";
+import type { Session } from "../watch/session.ts";
 
 /** Computed, so that a supervised run does not load the watcher in its launcher too. */
 const SESSION = new URL("../watch/session.ts", import.meta.url).href;
@@ -78,14 +79,16 @@ export async function watchWorkload(
 ): Promise<Ending> {
   const interrupted = Promise.withResolvers<void>();
   let ended = false;
+  let watched: Session | undefined;
   for (const signal of FORWARDED) {
     Deno.addSignalListener(signal, () => {
-      if (ended) interrupted.resolve();
-      else if (!reachesGroup(signal)) workload.kill(signal);
+      if (ended) return interrupted.resolve();
+      if (!signal.startsWith("SIGUSR")) watched?.hurry();
+      if (!reachesGroup(signal)) workload.kill(signal);
     });
   }
   const session = await loadSession();
-  const watched = session?.startSession({
+  watched = session?.startSession({
     ...plan,
     now_ns: createClock(),
     pid: workload.pid,

@@ -10,6 +10,8 @@ export interface Source {
   canRefresh?(): boolean;
   /** Measures between two samples, because a reader asks now; takes at most 20 ms. */
   refresh?(recorder: Recorder): Promise<void>;
+  /** Reads at once what the workload takes with it: it gets a signal that may end it. */
+  hurry?(): void;
   /** Prepares the last sample, within two seconds: the workload has ended. */
   settle?(): Promise<void>;
 }

@@ -36,6 +36,8 @@ export interface WatcherOptions extends Omit<SamplerOptions, "history"> {
 
 /** A running watcher. */
 export interface Watcher {
+  /** Reads at once what the workload takes with it: it gets a signal that may end it. */
+  hurry(): void;
   /**
    * Measures a last time, uploads the last window, stops listening; the text of the last payload, which
    * ends at `ended_ns`, as the run did, or now.
@@ -103,6 +105,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
   listener.serve(createEndpoint({ ...served, host: listener.host, ready, refresh }));
 
   return {
+    hurry: () => sampler.hurry(),
     async finish(ended_ns = now_ns()) {
       sampler.end(ended_ns);
       await ticker.stop();

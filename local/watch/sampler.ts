@@ -126,6 +126,11 @@ export class Sampler {
     this.#ended_ns = ended_ns;
   }
 
+  /** Lets the sources read at once what the workload may soon take with it. */
+  hurry(): void {
+    for (const source of this.#sources) source.hurry?.();
+  }
+
   /** Prepares the sources for the last sample; no refresh happens after it. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.#sources.map((source) => source.settle?.()));

@@ -22,6 +22,8 @@ export interface SessionOptions extends StartedRun {
 
 /** A watched run. */
 export interface Session {
+  /** Reads at once what the workload takes with it: it gets a signal that may end it. */
+  hurry(): void;
   /** Measures and uploads a last time, and writes the last snapshot; the workload ended at `ended_ns`. */
   finish(ended_ns?: bigint): Promise<void>;
 }
@@ -45,6 +47,7 @@ export function startSession(options: SessionOptions): Session {
     log(`no profile, the workload runs without one: ${error}`);
   }
   return {
+    hurry: () => watcher?.hurry(),
     async finish(ended_ns) {
       if (watcher) await finish(watcher, { ...options, ended_ns });
       if (listed) await waitFor(listed.then((file) => file?.remove()), SAVING_MS);

@@ -349,6 +349,17 @@ for (const leave of [false, true]) {
   });
 }
 
+test("a watcher is told of the signals that may end the workload, and of no others", async () => {
+  const watch = "read line; : > begun; { echo $line; cat; } > part; mv part read";
+  const { code, atEnd } = await withWatcher(watch, {
+    leave: false,
+    command: `trap ": > usr" USR1; trap "exit 7" TERM; until [ -e begun ]; do :; done
+      kill -USR1 $PPID; until [ -e usr ]; do :; done; kill -TERM $PPID; while :; do :; done`,
+  });
+  assert.equal(code, 7);
+  assert.match(atEnd ?? "", /^pid \d+\nsent 15\nexit 7 \d{19} \d+ \d+\n$/);
+});
+
 test("without --leave a watcher that is still starting is waited for", async () => {
   const watch = "sleep 0.1; cat > part; mv part read";
   const { atEnd } = await withWatcher(watch, { leave: false, command: "exit 7" });

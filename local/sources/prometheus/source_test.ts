@@ -10,6 +10,7 @@ interface Scraped extends AsyncDisposable {
   /** The payload once `done` holds of it. */
   until(done: (payload: Signals) => boolean): Promise<Signals>;
   settle(): Promise<Signals>;
+  hurry(): void;
 }
 
 /** A source of `url` that is sampled all the time. */
@@ -46,6 +47,7 @@ function scraping(url: string, options: Partial<PrometheusOptions> = {}): Scrape
       await settle();
       return await sample();
     },
+    hurry: () => source.hurry!(),
     [Symbol.asyncDispose]: settle,
   };
 }
@@ -190,6 +192,73 @@ Deno.test("settling reads a last time; where the endpoint is gone the last scrap
   const last = await other.settle();
   assert.equal(value(last, "c"), 3);
   assert.deepEqual(last.errors, []);
+});
+
+Deno.test("a signal to the workload reads at once, and then an endpoint that is gone is no failure", async () => {
+  let counted = 1;
+  const { server, url } = serve(() => new Response(`# TYPE c counter\nc ${counted++}\n`));
+  await using source = scraping(url, { period_ms: 60_000 });
+  await source.until((payload) => value(payload, "c") === 1);
+  source.hurry();
+  await source.until((payload) => value(payload, "c") === 2);
+  await server.shutdown();
+  source.hurry();
+  const last = await source.settle();
+  assert.equal(value(last, "c"), 2);
+  assert.equal(value(last, "profiler_scrape_failures_total"), 0);
+  assert.equal(value(last, "profiler_capture_state"), 1);
+  assert.deepEqual(last.errors, []);
+});
+
+Deno.test("a signal during a scrape reads again after it: that one may show less", async () => {
+  const asked: PromiseWithResolvers<Response>[] = [];
+  const { server, url } = serve(() => {
+    asked.push(Promise.withResolvers());
+    return asked.at(-1)!.promise;
+  });
+  {
+    await using source = scraping(url, { period_ms: 60_000 });
+    await source.until(() => asked.length === 1);
+    source.hurry();
+    asked[0]!.resolve(new Response("# TYPE c counter\nc 1\n"));
+    await source.until(() => asked.length === 2);
+    asked[1]!.resolve(new Response("# TYPE c counter\nc 2\n"));
+    await source.until((payload) => value(payload, "c") === 2);
+    const settled = source.settle();
+    await source.until(() => asked.length === 3);
+    asked[2]!.resolve(new Response("# TYPE c counter\nc 3\n"));
+    assert.equal(value(await settled, "c"), 3);
+  }
+  await server.shutdown();
+});
+
+Deno.test("at most a second is lost where an engine dies without a signal from here", async () => {
+  const asked_ms: number[] = [];
+  const { server, url } = serve(() => {
+    asked_ms.push(performance.now());
+    return new Response(DONE);
+  });
+  {
+    await using source = scraping(url, { period_ms: undefined });
+    await source.until(() => asked_ms.length === 3);
+    assert(asked_ms[2]! - asked_ms[0]! < 3_000, `${asked_ms}`);
+  }
+  await server.shutdown();
+});
+
+Deno.test("an endpoint that takes long is asked for a fifth of the time at most", async () => {
+  const started_ms: number[] = [];
+  const { server, url } = serve(async () => {
+    started_ms.push(performance.now());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return new Response(DONE);
+  });
+  {
+    await using source = scraping(url);
+    await source.until(() => started_ms.length === 3);
+    assert(started_ms[2]! - started_ms[0]! >= 450, `${started_ms}`);
+  }
+  await server.shutdown();
 });
 
 const DONE = "# TYPE c counter\nc 3\n";
