@@ -64,7 +64,8 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     unit: null,
     tags: ["metrics.url"],
     meaning: "Reads of a Prometheus endpoint, without those before it was up.",
-    read: "It grows by one every five seconds. 0: nothing has answered at that address yet.",
+    read:
+      "It grows by one every second, more slowly where the endpoint takes long to answer. 0: nothing has answered at that address yet.",
     act: "Staying at 0 while the engine serves: name the endpoint with --metrics-url.",
   },
   {

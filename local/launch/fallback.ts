@@ -79,7 +79,7 @@ export async function watchWorkload(
 ): Promise<Ending> {
   const interrupted = Promise.withResolvers<void>();
   let ended = false;
-  let watched: Session | undefined;
+  let watched: Session | undefined = undefined;
   for (const signal of FORWARDED) {
     Deno.addSignalListener(signal, () => {
       if (ended) return interrupted.resolve();

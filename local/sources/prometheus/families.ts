@@ -17,6 +17,14 @@ import {
   increaseSince,
 } from "../cumulative.ts";
 import type { Pace } from "../pacing.ts";
+import {
+  type CreatedGauges,
+  createdGauges,
+  createdOf,
+  isLater,
+  isOtherProcess,
+  startOf,
+} from "./starts.ts";
 import type { Recorder } from "../recorder.ts";
 
 /** The target, and the start of its instance. */
@@ -42,6 +50,8 @@ interface LastReading {
   tags: Tags;
   /** The number of the scrape that it comes from. */
   scrape: number;
+  /** Start of its counting, in epoch seconds, where the target tells it. */
+  created?: number;
   total?: number;
   distribution?: CumulativeDistribution;
 }
@@ -52,6 +62,9 @@ export class FamilyReadings {
   readonly #last = new Map<string, LastReading>();
   #first: FirstReading = "increase";
   #scrapes = 0;
+  /** Start of the target's process, in epoch seconds, where it tells it. */
+  #started: number | undefined;
+  #created: CreatedGauges = new Map();
   /** Whether a scrape was read to its end: a series that appears later counted nothing before. */
   #complete = false;
 
@@ -69,10 +82,14 @@ export class FamilyReadings {
     recorder: Recorder,
     { first, pace }: { first: FirstReading; pace: Pace },
   ): Promise<number> {
-    if (this.#scrapes++ === 0) {
-      const start = families.find(({ name }) => name === "process_start_time_seconds");
-      this.#first = this.#firstReadingSince(start?.series[0]?.points[0]?.value) ?? first;
+    const started = startOf(families);
+    if (this.#scrapes++ === 0) this.#first = this.#firstReadingSince(started) ?? first;
+    else if (isOtherProcess(this.#started, started)) {
+      this.#last.clear();
+      this.#first = "increase";
     }
+    this.#started = started ?? this.#started;
+    this.#created = createdGauges(families);
     let refused = 0;
     for (const family of families) {
       for (const series of family.series) {
@@ -81,6 +98,7 @@ export class FamilyReadings {
       await pace();
     }
     if (!fault) this.#complete = true;
+    this.#created.clear();
     this.#dropOldest();
     return refused;
   }
@@ -125,8 +143,8 @@ export class FamilyReadings {
     if (point.value < 0) return false;
     // An infinite total would make every later increase infinite.
     if (!(point.value <= MAX_MAGNITUDE)) return true;
-    const last = this.#lastReading(family, series, point);
-    const base = this.#firstReading(series) === "increase" ? 0 : point.value;
+    const last = this.#lastCount(family, series, point);
+    const base = this.#firstReading(last) === "increase" ? 0 : point.value;
     const increase = increaseSince(last.total ?? base, point.value);
     last.total = point.value;
     recorder.counter(family.name + point.suffix, last.tags, increase);
@@ -137,17 +155,28 @@ export class FamilyReadings {
     const now = readDistribution(family.type, series.points);
     if (now === "not finite") return true;
     if (now === null) return false;
-    const last = this.#lastReading(family, series);
-    const base = this.#firstReading(series) === "increase" ? undefined : now;
+    const last = this.#lastCount(family, series);
+    const base = this.#firstReading(last) === "increase" ? undefined : now;
     const increase = distributionSince(last.distribution ?? base, now);
     last.distribution = now;
     recorder.histogram(family.name, last.tags, increase);
     return true;
   }
 
-  #firstReading({ points }: ExposedSeries): FirstReading {
-    const created = points.find(({ suffix }) => suffix === "_created");
-    return this.#firstReadingSince(created?.value) ?? (this.#complete ? "increase" : this.#first);
+  #firstReading({ created }: LastReading): FirstReading {
+    return this.#firstReadingSince(created) ?? (this.#complete ? "increase" : this.#first);
+  }
+
+  /** The last reading of a series that counts, without its values where the series counts anew since. */
+  #lastCount(family: Family, series: ExposedSeries, point?: Point): LastReading {
+    const last = this.#lastReading(family, series, point);
+    const created = createdOf(family, series, this.#created);
+    if (isLater(last.created, created)) {
+      last.total = undefined;
+      last.distribution = undefined;
+    }
+    last.created = created;
+    return last;
   }
 
   #lastReading(family: Family, series: ExposedSeries, point?: Point): LastReading {

@@ -109,6 +109,87 @@ Deno.test("a restart adds to what was: no total ever falls", async () => {
   }
 });
 
+/** Pages of one target, before and after a restart in which its counts have passed those of before. */
+const PASSED: [told: string, page: (start: number, counted: number) => string][] = [
+  [
+    "process_start_time_seconds",
+    (start, counted) => `process_start_time_seconds ${start}\n# TYPE c counter\nc ${counted}\n`,
+  ],
+  [
+    "_created of OpenMetrics",
+    (start, counted) => `# TYPE c counter\nc_total ${counted}\nc_created ${start}\n# EOF\n`,
+  ],
+  [
+    "_created as a gauge",
+    (start, counted) =>
+      `# TYPE c_total counter\nc_total{a="b"} ${counted}\n` +
+      `# TYPE c_created gauge\nc_created{a="b"} ${start}\n`,
+  ],
+  [
+    "_created of a histogram",
+    (start, counted) =>
+      histogram(0, counted, counted, counted) + `# TYPE h_created gauge\nh_created ${start}\n`,
+  ],
+];
+for (const [told, page] of PASSED) {
+  Deno.test(`a restart told by ${told} adds all, also what has passed the old count`, async () => {
+    const families = target();
+    const counted = () => {
+      const stats = families.metrics["c"] ?? families.metrics["c_total"] ??
+        families.metrics["c_total a=b"] ?? families.metrics["h"];
+      assert(stats);
+      return "total" in stats ? stats.total : "count" in stats && stats.count;
+    };
+    await families.shows(page(START_SECONDS + 1.25, 4));
+    await families.shows(page(START_SECONDS + 1.25, 10));
+    assert.equal(counted(), 10);
+    await families.shows(page(START_SECONDS + 3.5, 12));
+    assert.equal(counted(), 22);
+    await families.shows(page(START_SECONDS + 3.5, 13));
+    assert.equal(counted(), 23);
+    await families.shows(page(START_SECONDS + 3.97, 13));
+    assert.equal(counted(), 36);
+  });
+}
+
+Deno.test("a restart of a target that was there before adds all of the new process", async () => {
+  const families = target("base");
+  const page = (start: number, counted: number) =>
+    `process_start_time_seconds ${start}\n# TYPE c counter\nc ${counted}\n`;
+  await families.shows(page(START_SECONDS - 50.25, 100));
+  await families.shows(page(START_SECONDS - 50.25, 103));
+  await families.shows(page(START_SECONDS + 50, 104));
+  assert.deepEqual(families.metrics.c, { total: 107 });
+});
+
+const SAME_START: [what: string, starts: number[]][] = [
+  ["the clock of the machine is set", [1_001.25, 1_002.25, 8_002.25]],
+  ["its digits are cut", [1_001.25, 1_001.2504, 1_001.2499]],
+  ["it is rounded", [1_001, 1_002, 1_001]],
+  ["it tells none for a time", [1_001.25, NaN, 1_001.25]],
+];
+for (const [what, starts] of SAME_START) {
+  Deno.test(`a start is still the same where ${what}`, async () => {
+    const families = target();
+    for (const [i, start] of starts.entries()) {
+      await families.shows(
+        `${start ? `process_start_time_seconds ${start}\n` : ""}# TYPE c counter\nc ${i + 1}\n`,
+      );
+    }
+    assert.deepEqual(families.metrics.c, { total: 3 });
+  });
+}
+
+Deno.test("a page with the starts of many processes tells none", async () => {
+  const families = target();
+  const starts = (...jobs: string[]) =>
+    jobs.map((job, i) => `process_start_time_seconds{job="${job}"} ${1_001.3 + i / 7}\n`).join("");
+  for (const jobs of [["a", "b"], ["b", "a"]]) {
+    await families.shows(`${starts(...jobs)}# TYPE c counter\nc 7\n`);
+  }
+  assert.deepEqual(families.metrics.c, { total: 7 });
+});
+
 Deno.test("a histogram one of whose buckets falls has restarted as a whole", async () => {
   const families = target();
   await families.shows(histogram(5, 5, 5, 5));
