@@ -8,6 +8,8 @@ export interface Target {
   url: string;
   /** Whether it is assumed to belong to the workload. */
   own: boolean;
+  /** Whether the user named it: then it is read whosoever it is. */
+  named?: boolean;
   /** Source of its key. */
   key?: KeySource;
 }
@@ -24,10 +26,16 @@ export function targets(
   { url, key }: Pick<Detection, "url" | "key">,
 ): Target[] {
   const endpoints: Target[] = [];
-  const engine = url === undefined ? undefined : { url, own: true, ...(key && { key }) };
+  const named = metricsPort !== undefined && { named: true };
+  const engine = url === undefined ? undefined : { url, own: true, ...named, ...(key && { key }) };
   if (metricsUrl !== undefined) {
     const isEngine = engine && new URL(engine.url).origin === new URL(metricsUrl).origin;
-    endpoints.push({ ...(isEngine && engine), url: metricsUrl, own: isHere(metricsUrl) });
+    endpoints.push({
+      ...(isEngine && engine),
+      url: metricsUrl,
+      own: isHere(metricsUrl),
+      named: true,
+    });
   }
   if (engine && (metricsUrl === undefined || metricsPort !== undefined)) endpoints.push(engine);
   return endpoints.filter(({ url }, i) => endpoints.findIndex((other) => other.url === url) === i);

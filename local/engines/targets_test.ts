@@ -9,14 +9,19 @@ Deno.test("the engine's key goes to the engine alone", () => {
   const targetsOf = (metricsUrl?: string) => targets({ metricsUrl }, ENGINE);
   assert.deepEqual(targetsOf(), [{ ...ENGINE, own: true }]);
   assert.deepEqual(targetsOf("http://127.0.0.1:8080/v/metrics"), [
-    { ...ENGINE, url: "http://127.0.0.1:8080/v/metrics", own: true },
+    { ...ENGINE, url: "http://127.0.0.1:8080/v/metrics", own: true, named: true },
   ]);
   assert.deepEqual(targetsOf("http://127.0.0.1:9/metrics"), [
-    { url: "http://127.0.0.1:9/metrics", own: true },
+    { url: "http://127.0.0.1:9/metrics", own: true, named: true },
   ]);
   assert.deepEqual(targetsOf("http://10.0.0.7:8080/metrics"), [
-    { url: "http://10.0.0.7:8080/metrics", own: false },
+    { url: "http://10.0.0.7:8080/metrics", own: false, named: true },
   ]);
+});
+
+Deno.test("an endpoint is the engine's own unless the user named it", () => {
+  const named = (port?: number) => targets({ metricsPort: port }, ENGINE).map(({ named }) => named);
+  assert.deepEqual([named(), named(8080)], [[undefined], [true]]);
 });
 
 Deno.test("a URL and a port are two endpoints, unless they are the same", () => {

@@ -15,6 +15,7 @@ import { type ConsoleReader, createConsoleSource } from "../sources/console/sour
 import { createDeviceSource } from "../sources/devices/source.ts";
 import type { CpuTime } from "../sources/proc/cpu_time.ts";
 import { createHostSource } from "../sources/proc/host.ts";
+import { Listeners } from "../sources/prometheus/listeners.ts";
 import { createProcessSource } from "../sources/proc/processes.ts";
 import { createProfilerCostSource } from "../sources/profiler_cost.ts";
 import { createPrometheusSource } from "../sources/prometheus/source.ts";
@@ -94,10 +95,17 @@ function devices({ devices, start_ns, env }: StartedRun, { held }: SourceContext
   return [held.use(createDeviceSource({ directories, own, start_ns, env }))];
 }
 
-function prometheus({ targets, env, start_ns }: StartedRun): Source[] {
+function prometheus({ id, pid, targets, env, start_ns }: StartedRun): Source[] {
   const among = targets.length > 1;
+  const listeners = new Listeners({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}` });
   const start_seconds = Number(start_ns / 1_000_000n) / 1_000;
   return targets.map(({ key, ...target }) =>
-    createPrometheusSource({ ...target, key: key && readKey(key, env), among, start_seconds })
+    createPrometheusSource({
+      ...target,
+      ...(target.own && { holder: () => listeners.holder(new URL(target.url)) }),
+      key: key && readKey(key, env),
+      among,
+      start_seconds,
+    })
   );
 }

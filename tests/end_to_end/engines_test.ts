@@ -1,7 +1,8 @@
 /** Engines that end, restart and leave others behind: what the document of their run says of them. */
 
 import assert from "node:assert/strict";
-import { decode, type Signals, signals } from "@service/core";
+import { decode, encode, type Signals, signals } from "@service/core";
+import { start } from "../command.ts";
 import { freePort } from "../free_port.ts";
 import { readLocal, type Run, startRun, until } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
@@ -60,4 +61,56 @@ Deno.test("what an engine has counted until it gets SIGTERM is in the last docum
   const last = signals.check(decode(await Deno.readTextFile(file)));
   assert.equal(tokens(last), 80);
   assert(!last.errors.some(({ message }) => message.includes("Cannot read")));
+});
+
+/** An engine that nobody has ended, with the tokens that it generated. */
+async function forgotten(directory: string, { port, count }: { port: number; count: number }) {
+  const { process, ended } = start([await engineIn(directory), "--port", String(port)]);
+  await until(() => generate(port, 1).then(() => true, () => false));
+  await generate(port, count - 1);
+  return {
+    pid: process.pid,
+    async [Symbol.asyncDispose]() {
+      process.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+Deno.test("a forgotten engine on the port is not taken for the run's, and the document says whose it is", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const port = freePort();
+  await using other = await forgotten(path, { port, count: 40 });
+  const file = `${path}/last.json`;
+  const run = startRun([`${path}/llama-server`, "--port", String(port)], {
+    directory: path,
+    env: { SERVICE_SNAPSHOT_FILE: file },
+  });
+  assert.notEqual((await run.ended).status.code, 0, "it cannot listen");
+  const last = signals.check(decode(await Deno.readTextFile(file)));
+  assert.equal(tokens(last), undefined);
+  const whose = new RegExp(
+    `Cannot read .*:${port}/metrics: its port belongs to process ${other.pid} `,
+  );
+  assert(last.errors.some(({ message }) => whose.test(message)), encode(last.errors));
+});
+
+Deno.test("an engine of another run on a port that the user names counts from the first read", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const port = freePort();
+  await using other = await forgotten(path, { port, count: 40 });
+  await using run = startRun(["sleep", "60"], {
+    directory: path,
+    flags: ["--listen-port", "0", "--metrics-port", String(port)],
+  });
+  await known(run);
+  await generate(port, 2);
+  const payload = await until(async () => {
+    const payload = await readLocal(run);
+    return tokens(payload) === 2 && payload;
+  });
+  const whose = new RegExp(`is read, but its port belongs to process ${other.pid} `);
+  assert.equal(payload.errors.filter(({ message }) => whose.test(message)).length, 1);
 });

@@ -9,6 +9,7 @@ import type { Recorder } from "../recorder.ts";
 import type { Source } from "../source.ts";
 import type { Exposition } from "./exposition.ts";
 import { FamilyReadings } from "./families.ts";
+import type { Holder } from "./listeners.ts";
 import { type Scrape, scrape } from "./scrape.ts";
 
 /** The endpoint to scrape, and the instance that it belongs to. */
@@ -16,6 +17,10 @@ export interface PrometheusOptions {
   url: string;
   /** Whether the workload is known to serve it: then all that it has counted is the instance's. */
   own: boolean;
+  /** Whether it is read also where a process that is not of the run holds its port. */
+  named?: boolean;
+  /** Tells who holds its port; absent for an endpoint elsewhere. */
+  holder?: () => Promise<Holder>;
   /** Key that the endpoint asks for. */
   key?: string;
   /** Whether other endpoints are scraped too: then a tag identifies each. */
@@ -65,6 +70,8 @@ class PrometheusSource implements Source {
   #first: FirstReading;
   #scrapes = 0;
   #failures = 0;
+  /** Whether the endpoint was seen not to be up, before it answered. */
+  #wasAway = false;
   /** Whether the endpoint has answered with a metric so far. */
   #hasAnswered = false;
   /** Whether the last scrape was read to its end. */
@@ -146,6 +153,7 @@ class PrometheusSource implements Source {
 
   /** Scrapes once; returns the pause until the next scrape. */
   async #scrape(): Promise<number> {
+    if (!await this.#mayRead()) return this.#pauseBeforeRetry();
     const { url, key, maxBytes } = this.#options;
     this.#abort = new AbortController();
     const { signal } = this.#abort;
@@ -156,13 +164,37 @@ class PrometheusSource implements Source {
     const isGone = this.#isLeaving && result.state !== "read";
     if (isGone || (result.state === "not up" && !this.#hasAnswered)) {
       // An endpoint that was not up after the instance's start counted nothing before it.
-      if (!this.#hasAnswered) this.#first = "increase";
-      this.#retry_ms = Math.min(2 * this.#retry_ms, this.#period_ms);
-      return this.#retry_ms;
+      if (!this.#hasAnswered) {
+        this.#wasAway = true;
+        this.#first = "increase";
+      }
+      return this.#pauseBeforeRetry();
     }
     this.#scrapes++;
     this.#receive(result);
     return this.#period_ms;
+  }
+
+  #pauseBeforeRetry(): number {
+    this.#retry_ms = Math.min(2 * this.#retry_ms, this.#period_ms);
+    return this.#retry_ms;
+  }
+
+  /** Whether the endpoint is one to read; says whose it is if it is not the run's. */
+  async #mayRead(): Promise<boolean> {
+    const { holder: ask, named = false } = this.#options;
+    const holder = await ask?.();
+    if (holder?.is !== "other") return true;
+    const whose = `its port belongs to ${holder.who}, which is not of this run`;
+    if (named) {
+      // One that was there before this run has counted before it.
+      if (!this.#hasAnswered && !this.#wasAway) this.#first = "base";
+      this.#report(`${this.#url} is read, but ${whose}`);
+    } else if (!this.#isLeaving || !this.#hasAnswered) {
+      this.#isRead = false;
+      this.#report(`Cannot read ${this.#url}: ${whose}`);
+    }
+    return named;
   }
 
   #receive(result: Scrape): void {
@@ -182,6 +214,11 @@ class PrometheusSource implements Source {
   #fail(message: string): void {
     this.#failures++;
     this.#isRead = false;
+    this.#report(message);
+  }
+
+  /** Reports what has not been reported yet. */
+  #report(message: string): void {
     if (this.#reported.has(message) || this.#reported.size === MAX_FAILURES_REPORTED) return;
     this.#reported.add(message);
     this.#warnings.push(message);
