@@ -18,14 +18,18 @@ export interface Target {
 export interface NamedMetrics {
   metricsUrl?: string;
   metricsPort?: number;
+  /** File with the key of the endpoint at the URL, or else of the engine. */
+  keyFile?: string;
 }
 
 /** The endpoints that the user named, or else the one that the engine's command names. */
 export function targets(
-  { metricsUrl, metricsPort }: NamedMetrics,
-  { url, key }: Pick<Detection, "url" | "key">,
+  { metricsUrl, metricsPort, keyFile }: NamedMetrics,
+  { url, key: found }: Pick<Detection, "url" | "key">,
 ): Target[] {
   const endpoints: Target[] = [];
+  const given = keyFile ? { key: { file: keyFile } } : undefined;
+  const key = (metricsUrl === undefined && given?.key) || found;
   const named = metricsPort !== undefined && { named: true };
   const engine = url === undefined ? undefined : { url, own: true, ...named, ...(key && { key }) };
   if (metricsUrl !== undefined) {
@@ -35,6 +39,7 @@ export function targets(
       url: metricsUrl,
       own: isHere(metricsUrl),
       named: true,
+      ...given,
     });
   }
   if (engine && (metricsUrl === undefined || metricsPort !== undefined)) endpoints.push(engine);

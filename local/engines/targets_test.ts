@@ -19,6 +19,14 @@ Deno.test("the engine's key goes to the engine alone", () => {
   ]);
 });
 
+Deno.test("the key that the user gives goes to the URL that the user names, or else to the engine", () => {
+  const keys = (metricsUrl?: string) =>
+    targets({ metricsUrl, metricsPort: 8080, keyFile: "k" }, ENGINE).map(({ key }) => key);
+  assert.deepEqual(keys(), [{ file: "k" }]);
+  assert.deepEqual(keys("http://10.0.0.7/metrics"), [{ file: "k" }, ENGINE.key]);
+  assert.deepEqual(keys(ENGINE.url), [{ file: "k" }]);
+});
+
 Deno.test("an endpoint is the engine's own unless the user named it", () => {
   const named = (port?: number) => targets({ metricsPort: port }, ENGINE).map(({ named }) => named);
   assert.deepEqual([named(), named(8080)], [[undefined], [true]]);

@@ -63,8 +63,9 @@ const FLAGS = {
   },
 } satisfies Record<string, Flag<unknown>>;
 
-/** Variables without a flag; the watcher reads them. */
+/** Variables without a flag. */
 const VARIABLES: readonly ListedOption[] = [
+  { variable: "SERVICE_METRICS_KEY_FILE", help: "file with the key of the Prometheus metrics" },
   { variable: "SERVICE_API_KEY", help: "key of the hosted API: uploads the measurements" },
   { variable: "SERVICE_API_BASE", help: "URL of the hosted API" },
   { variable: "SERVICE_STATE_DIR", help: "directory of run files, spools and last documents" },

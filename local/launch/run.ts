@@ -40,7 +40,7 @@ export function planRun(options: Options, { env, start_ns, pid }: RunContext): R
   checkListener(listen);
   const detection = detectEngine(options, env);
   const { command, changes, reason } = detection;
-  const endpoints = targets(options, detection);
+  const endpoints = targets({ ...options, keyFile: env.SERVICE_METRICS_KEY_FILE }, detection);
   return {
     command,
     cudaGraphTrace,

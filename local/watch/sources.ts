@@ -103,7 +103,7 @@ function prometheus({ id, pid, targets, env, start_ns }: StartedRun): Source[] {
     createPrometheusSource({
       ...target,
       ...(target.own && { holder: () => listeners.holder(new URL(target.url)) }),
-      key: key && readKey(key, env),
+      key: key && (() => readKey(key, env)),
       among,
       start_seconds,
     })

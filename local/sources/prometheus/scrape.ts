@@ -24,6 +24,8 @@ const MAX_BYTES = 16 * 2 ** 20;
 
 const MAX_REDIRECTS = 3;
 
+const NO_KEY = ", and no key is known: write it to a file that SERVICE_METRICS_KEY_FILE names";
+
 /** Formats that Prometheus 3 accepts, without those that are not text. */
 const ACCEPT = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.7," +
   "application/openmetrics-text;version=1.0.0;q=0.6," +
@@ -36,7 +38,8 @@ export async function scrape(url: string, options: ScrapeOptions): Promise<Scrap
     const response = await get(url, options);
     if (!response.ok) {
       await response.body?.cancel();
-      const why = `it answers ${response.status}`;
+      const isKeyMissing = !options.key && [401, 403].includes(response.status);
+      const why = `it answers ${response.status}${isKeyMissing ? NO_KEY : ""}`;
       return { state: response.status === 503 ? "not up" : "failed", why };
     }
     const openMetrics = /^application\/openmetrics-text\b/i

@@ -21,8 +21,8 @@ export interface PrometheusOptions {
   named?: boolean;
   /** Tells who holds its port; absent for an endpoint elsewhere. */
   holder?: () => Promise<Holder>;
-  /** Key that the endpoint asks for. */
-  key?: string;
+  /** Reads the key that the endpoint asks for; a file may be written later, and again. */
+  key?: () => string | undefined;
   /** Whether other endpoints are scraped too: then a tag identifies each. */
   among?: boolean;
   /** Start of the instance, in epoch seconds. */
@@ -159,7 +159,7 @@ class PrometheusSource implements Source {
     const { signal } = this.#abort;
     const late = new Error(`it took longer than ${this.#limit_ms / 1_000} s`);
     const limit = setTimeout(() => this.#abort.abort(late), this.#limit_ms);
-    const result = await scrape(url, { client: this.#client, key, signal, maxBytes });
+    const result = await scrape(url, { client: this.#client, key: key?.(), signal, maxBytes });
     clearTimeout(limit);
     const isGone = this.#isLeaving && result.state !== "read";
     if (isGone || (result.state === "not up" && !this.#hasAnswered)) {

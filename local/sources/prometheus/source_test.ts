@@ -117,17 +117,23 @@ Deno.test("it asks for both formats, takes gzip, and a login of the URL", async 
   await server.shutdown();
 });
 
-Deno.test("a key is given as a bearer's, and is never shown", async () => {
+Deno.test("a key is given as a bearer's, is read for each scrape, and is never shown", async () => {
   const { server, url } = serve(({ headers }) =>
     headers.get("authorization") === "Bearer s3cret"
       ? new Response("# TYPE c counter\nc 3\n")
       : new Response(null, { status: 401 })
   );
   {
-    await using source = scraping(url, { key: "s3cret" });
+    const keys = [undefined, "old", "s3cret"];
+    const key = () => keys.length > 1 ? keys.shift() : keys[0];
+    await using source = scraping(url, { key });
     const payload = await source.until((payload) => value(payload, "c") === 3);
+    assert.deepEqual(payload.errors.map(({ message }) => message.replace(/.*: it/, "it")), [
+      "it answers 401",
+      "it answers 401, and no key is known: write it to a file that SERVICE_METRICS_KEY_FILE names",
+    ]);
     assert(!JSON.stringify(payload, (_, v) => String(v)).includes("s3cret"));
-    await using other = scraping(url, { key: "wrong" });
+    await using other = scraping(url, { key: () => "wrong" });
     const refused = await other.until(({ errors }) => errors.length > 0);
     assert.match(refused.errors[0]!.message, /it answers 401$/);
   }
