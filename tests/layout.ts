@@ -53,8 +53,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   "local/engines": ["local/base"],
   "local/watch": [
-    ...["local/plan.ts", "local/serve", "local/upload", "local/runs", "local/base"],
-    "local/sources",
+    ...["local/plan.ts", "local/engines", "local/serve", "local/upload", "local/runs"],
+    ...["local/base", "local/sources"],
     ...["local/sources/activity", "local/sources/console", "local/sources/devices"],
     ...["local/sources/proc", "local/sources/prometheus"],
   ],

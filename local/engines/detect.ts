@@ -35,13 +35,15 @@ export interface DetectOptions {
   env?: Readonly<Record<string, string>>;
   /** The port of the engine's metrics, instead of that of its flags. */
   metricsPort?: number;
+  /** Whether the command runs already: then it is not changed. */
+  isRunning?: boolean;
   /** Reads the engine's file of flags; `null` if it cannot be read. */
   readText?: (path: string) => string | null;
 }
 
 /** Detects the engine of `command` by its words and its files only: no port is tried. */
 export function detect(command: readonly string[], options: DetectOptions = {}): Detection {
-  const { metricsPort, env: environment = {}, readText = () => null } = options;
+  const { metricsPort, env: environment = {}, isRunning, readText = () => null } = options;
   const unwrapped = unwrap(command, environment);
   const plain = { command: [...command], changes: [] };
   const engine = unwrapped && ENGINES.find(({ is }) => is(unwrapped.program, unwrapped.args));
@@ -49,7 +51,8 @@ export function detect(command: readonly string[], options: DetectOptions = {}):
     const url = metricsPort && `http://127.0.0.1:${metricsPort}/metrics`;
     return url ? { ...plain, url } : { ...plain, reason: unwrapped ? NO_ENGINE : NOT_UNDERSTOOD };
   }
-  const { args, env, isVerbatim } = unwrapped;
+  const { args, env } = unwrapped;
+  const isVerbatim = unwrapped.isVerbatim && !isRunning;
   const { name } = engine;
   const file = engine.configurable ? flag(args, "--config") : undefined;
   const text = file === undefined ? undefined : readText(file);

@@ -92,6 +92,14 @@ for (const [text, changed, change] of CHANGED) {
   });
 }
 
+Deno.test("a command that runs already is not changed, and what it lacks is told", () => {
+  const command = ["llama-server", "-m", "x"];
+  const detection = detect(command, { isRunning: true });
+  assert.deepEqual([detection.command, detection.changes], [command, []]);
+  assert.equal(detection.url, undefined);
+  assert.match(detection.reason!, /add --metrics/);
+});
+
 const SCRIPTS: [script: string, url: string | undefined][] = [
   ["vllm serve m --port 8001", "http://127.0.0.1:8001/metrics"],
   [

@@ -7,6 +7,7 @@ import { log } from "../base/log.ts";
 import { openDevicePoller, openSegmentAsk } from "../base/native.ts";
 import { createProcFiles, oomKills } from "../base/proc_files.ts";
 import { parseStat } from "../base/proc_text.ts";
+import type { Target } from "../engines/targets.ts";
 import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
 import { holdDirectories } from "../sources/activity/directories.ts";
 import { createActivitySource } from "../sources/activity/source.ts";
@@ -20,6 +21,7 @@ import { createProcessSource } from "../sources/proc/processes.ts";
 import { createProfilerCostSource } from "../sources/profiler_cost.ts";
 import { createPrometheusSource } from "../sources/prometheus/source.ts";
 import type { Source } from "../sources/source.ts";
+import { createExecutedEngineSource } from "./executed_engine.ts";
 
 /** A run whose workload has started. */
 export interface StartedRun extends Omit<Plan, "listen"> {
@@ -68,7 +70,11 @@ function processes({ id, pid, ...run }: StartedRun, { attributes }: SourceContex
 }
 
 function captureState({ console, missing }: StartedRun): Source[] {
-  return [createCaptureStateSource({ captured: console ? ["console_errors"] : [], missing })];
+  const { engine_metrics: _, ...others } = missing;
+  return [createCaptureStateSource({
+    captured: console ? ["console_errors"] : [],
+    missing: others,
+  })];
 }
 
 function activity({ cuda }: StartedRun, { held }: SourceContext): Source[] {
@@ -95,17 +101,17 @@ function devices({ devices, start_ns, env }: StartedRun, { held }: SourceContext
   return [held.use(createDeviceSource({ directories, own, start_ns, env }))];
 }
 
-function prometheus({ id, pid, targets, env, start_ns }: StartedRun): Source[] {
-  const among = targets.length > 1;
+function prometheus({ id, pid, targets, missing, env, start_ns }: StartedRun): Source[] {
   const listeners = new Listeners({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}` });
-  const start_seconds = Number(start_ns / 1_000_000n) / 1_000;
-  return targets.map(({ key, ...target }) =>
+  const open = ({ key, ...target }: Target, env: Record<string, string>) =>
     createPrometheusSource({
       ...target,
       ...(target.own && { holder: () => listeners.holder(new URL(target.url)) }),
       key: key && (() => readKey(key, env)),
-      among,
-      start_seconds,
-    })
-  );
+      among: targets.length > 1,
+      start_seconds: Number(start_ns / 1_000_000n) / 1_000,
+    });
+  const { engine_metrics: reason } = missing;
+  if (reason === undefined) return targets.map((target) => open(target, env));
+  return [createExecutedEngineSource({ pid, files: createProcFiles(), reason, open })];
 }

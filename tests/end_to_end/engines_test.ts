@@ -14,6 +14,9 @@ tokens = 0
 class Handler(http.server.BaseHTTPRequestHandler):
   def do_GET(self):
     global tokens
+    key = os.environ.get('ENGINE_KEY')
+    if key and self.path == '/metrics' and self.headers['Authorization'] != 'Bearer ' + key:
+      return self.send_error(401)
     if self.path == '/token': tokens += 1
     self.send_response(200)
     self.end_headers()
@@ -61,6 +64,48 @@ Deno.test("what an engine has counted until it gets SIGTERM is in the last docum
   const last = signals.check(decode(await Deno.readTextFile(file)));
   assert.equal(tokens(last), 80);
   assert(!last.errors.some(({ message }) => message.includes("Cannot read")));
+});
+
+Deno.test("a script that becomes an engine is read as that engine, with its key", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const port = freePort();
+  await engineIn(path);
+  await Deno.writeTextFile(
+    `${path}/start.sh`,
+    `#!/bin/sh\nsleep 1.5\nexport LLAMA_API_KEY=s3cret-key\nexec ${path}/llama-server --metrics --port ${port}\n`,
+    { mode: 0o755 },
+  );
+  await using run = startRun([`${path}/start.sh`], {
+    directory: path,
+    env: { ENGINE_KEY: "s3cret-key" },
+  });
+  const before = await readLocal(run);
+  const captured = ({ metrics }: Signals, value: number) =>
+    metrics.some(({ tags, stats }) =>
+      tags.capture === "engine_metrics" && "value" in stats && stats.value === value
+    );
+  assert(captured(before, 0));
+  await known(run);
+  await generate(port, 3);
+  const payload = await until(async () => {
+    const payload = await readLocal(run);
+    return tokens(payload) === 3 && payload;
+  });
+  assert(captured(payload, 1));
+  assert(!encode(payload).includes("s3cret-key"));
+});
+
+Deno.test("a script that becomes an engine without metrics says what it lacks", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const engine = await engineIn(path);
+  await using run = startRun(["sh", "-c", `: ; exec ${engine} --port ${freePort()}`], {
+    directory: path,
+  });
+  await until(async () =>
+    (await readLocal(run)).metrics.some(({ tags }) => /add --metrics/.test(tags.reason ?? ""))
+  );
 });
 
 /** An engine that nobody has ended, with the tokens that it generated. */
