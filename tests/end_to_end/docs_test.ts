@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFiles } from "../layout.ts";
+import { withCorpusTable } from "../../docs/console.ts";
 import { metricsPage } from "../../docs/metrics.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -14,6 +15,12 @@ const pages = ["README.md"];
 for await (const { name } of Deno.readDir(new URL("docs", ROOT))) {
   if (name.endsWith(".md")) pages.push(`docs/${name}`);
 }
+
+Deno.test("docs/profiling.md has the corpus' figures (deno run -A docs/console.ts writes them)", async () => {
+  const text = await Deno.readTextFile(new URL("docs/profiling.md", ROOT));
+  assert.match(text, /^\| Lines that are /m);
+  assert.equal(text, withCorpusTable(text));
+});
 
 Deno.test("docs/metrics.md equals the catalogue (deno run -A docs/metrics.ts writes it)", async () => {
   assert.equal(await read("docs/metrics.md"), metricsPage());

@@ -105,6 +105,40 @@ Deno.test("a message of several lines does not break the box of its group", () =
   assert.equal(entry!.exception, lines.join("\n"));
 });
 
+Deno.test("a traceback that rich has drawn is told with its exception, also inside a record", () => {
+  const box = [
+    "╭───────── Traceback (most recent call last) ─────────╮",
+    "│ /app/a.py:3 in <module>                             │",
+    "│ ❱ 3 load()                                          │",
+    "╰─────────────────────────────────────────────────────╯",
+    "ValueError: no room",
+  ];
+  assert.deepEqual(
+    found([...box, "ready"].join("\n")).map(({ message, exception }) => [message, exception]),
+    [["ValueError: no room", box.join("\n")]],
+  );
+  const indented = box.map((line) => " ".repeat(29) + line);
+  const record = "[11/21/26 01:02:03] ERROR    cannot load                             a.py:3";
+  assert.deepEqual(
+    found([record, ...indented, "ready"].join("\n")).map(({ message, exception }) => [
+      message,
+      exception,
+    ]),
+    [["cannot load", indented.join("\n")]],
+  );
+});
+
+Deno.test("a record without a message is no finding", () => {
+  assert.deepEqual(found("[ERROR] \nERROR:\nERROR 11-21 01:02:03 [core.py:1] \nready\n"), []);
+});
+
+Deno.test("the level word stays where it is a word of the message, not a header", () => {
+  const messages = (text: string) => found(text).map(({ message }) => message);
+  assert.deepEqual(messages("ERROR while loading shard 3\n"), ["ERROR while loading shard 3"]);
+  assert.deepEqual(messages("a.c:1:2: fatal error: no a.h\n"), ["a.c:1:2: fatal error: no a.h"]);
+  assert.deepEqual(messages("[ERROR] no room\n"), ["no room"]);
+});
+
 Deno.test("the stack that a record is told with is kept", () => {
   const stack = 'Stack (most recent call last):\n  File "a.py", line 6, in <module>\n    log()';
   assert.deepEqual(found(`ERROR:root:here\n${stack}\n`).map(({ exception }) => exception), [stack]);

@@ -8,6 +8,8 @@ export interface LogRecord {
   /** Severity; `other` for information, debugging, and records that state none. */
   level: Finding["level"] | "other";
   message: string;
+  /** The message, or the part of it behind the level word. */
+  body: string;
   /** Traceback or stack within the record, such as `exc_info` of a JSON record. */
   exception?: string;
   /** The header without its time, which identifies the logger; empty where no level is stated. */
@@ -19,14 +21,17 @@ export interface LogRecord {
 export function parseLog(text: string): LogRecord | null {
   const json = parseJsonLog(text);
   if (json) return json;
-  for (const { pattern } of FORMATS) {
+  for (const { pattern, isFigure } of FORMATS) {
     const match = pattern.exec(text);
     if (!match) continue;
-    const { level, message = "", key = "", pid, program = "" } = match.groups!;
+    const { level, priority, message = "", body = message, key = "", pid } = match.groups!;
+    if (isFigure?.(body)) return { level: "other", message: text, body: "", key: "" };
+    const stated = priority === undefined ? levelOf(level ?? "") : levelOfPriority(priority);
     return {
-      level: levelOf(level ?? "") ?? "other",
-      message: program + unquoted(message).trim() || text,
-      key: level === undefined ? "" : `${level} ${key.trim()}`,
+      level: stated ?? "other",
+      message: unquoted(message).trim() || text,
+      body,
+      key: stated === undefined ? "" : `${level ?? priority} ${key.trim()}`,
       pid,
     };
   }
@@ -34,13 +39,13 @@ export function parseLog(text: string): LogRecord | null {
 }
 
 /** The record's body as written, indented as it is, for text that continues in the next record. */
-export function bodyOf(text: string, { message }: LogRecord): string {
-  const at = text.lastIndexOf(message);
+export function bodyOf(text: string, { body }: LogRecord): string {
+  const at = text.lastIndexOf(body);
   if (at <= 0) return "";
   const header = text.slice(0, at).trimEnd();
   // One blank ends a header, none ends `LEVEL:name:`; further blanks indent the body.
   const blanks = at - header.length - (/^\w+:[^\s:]+:$/.test(header) ? 0 : 1);
-  return " ".repeat(Math.max(0, blanks)) + message;
+  return " ".repeat(Math.max(0, blanks)) + body;
 }
 
 const LEVEL_FIELDS = fields("level severity lvl levelname log.level loglevel severityText");
@@ -75,6 +80,7 @@ function parseJsonLog(text: string): LogRecord | null {
   return {
     level,
     message,
+    body: message,
     exception,
     key: "",
     pid: Number.isInteger(pid) ? String(pid) : undefined,
@@ -107,7 +113,6 @@ function textOf(value: unknown): string {
 const LEVELS: Record<string, LogRecord["level"]> = {
   ...words("error", "e err error eror f fatal crit critical severe panic alert emerg emergency"),
   ...words("error", "dpanic exception"),
-  "fatal error": "error",
   ...words("warning", "w warn wrn warning"),
   ...words("other", "i inf info d dbg debug t trace notice verbose default informational"),
 };
@@ -118,13 +123,19 @@ function words(level: LogRecord["level"], words: string): Record<string, LogReco
 
 /** The level of a word, or `undefined` if the word is not a level. */
 function levelOf(word: string): LogRecord["level"] | undefined {
-  return LEVELS[word.toLowerCase()];
+  return LEVELS[word.toLowerCase().replace(/^.* error$/, "error")];
 }
 
 /** The level of a number as bunyan and pino use it (10 to 60); Python's agree with it up to errors. */
 function levelOfNumber(level: number): LogRecord["level"] | undefined {
   if (level < 10 || level > 60) return undefined;
   return level >= 50 ? "error" : level >= 40 ? "warning" : "other";
+}
+
+/** The level of a syslog priority, whose lower three bits are the severity. */
+function levelOfPriority(priority: string): LogRecord["level"] {
+  const severity = Number(priority) & 7;
+  return severity <= 3 ? "error" : severity === 4 ? "warning" : "other";
 }
 
 function unquoted(message: string): string {

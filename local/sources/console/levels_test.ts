@@ -87,7 +87,7 @@ const LINES: [line: string, ...expected: (string | undefined)[]][] = [
     "error",
     "llama_model_load: cannot open a.gguf",
   ],
-  ["main: error: unable to load model", "error", "main: unable to load model"],
+  ["main: error: unable to load model", "error", "main: error: unable to load model"],
   [
     "/src/ggml.c:12: GGML_ASSERT(n > 0) failed",
     "error",

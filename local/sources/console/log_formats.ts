@@ -1,10 +1,17 @@
 /** Formats of log lines: one row for each, tried in order. */
 
+import { isNamed, isReading } from "./readings.ts";
+
 /** A format of log lines. */
 export interface LogFormat {
   name: string;
-  /** Groups `level`, `message`, `key`, `pid`, and `program`, which stays in front of the message. */
+  /**
+   * Groups `level` or `priority`, `message`, `key`, `pid`, and `body`: the part of the message behind the
+   * level, where the level is a word of the message.
+   */
   pattern: RegExp;
+  /** Whether such lines need not be a logger's, and the body decides. */
+  isFigure?: (body: string) => boolean;
   /** A line that this format takes, and no earlier one. */
   example: string;
 }
@@ -17,12 +24,15 @@ const BRACKETED_LEVEL = String
 const CLOCK = String.raw`\d{1,2}:\d\d:\d\d(?:[.,]\d+)?`;
 const ZONE = String.raw`(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?`;
 const TIME = String
-  .raw`(?:\d{4}[-/]\d\d[-/]\d\d[T ]${CLOCK}${ZONE}|\d\d/\d\d/\d{4}-${CLOCK}|\d\d[-/]\d\d ${CLOCK}|${CLOCK})`;
+  .raw`(?:\d{4}[-/]\d\d[-/]\d\d[T ]${CLOCK}${ZONE}|\d\d/\d\d/\d\d ${CLOCK}|\d\d/\d\d/\d{4}-${CLOCK}|\d\d[-/]\d\d ${CLOCK}|[A-Z][a-z]{2} [ \d]\d ${CLOCK}|${CLOCK})`;
 /** Names of a logger, a process or a thread. */
 const UP_TO_THREE_WORDS = String
   .raw`(?:(?:\s+(?:[-|]\s+)?|(?<=\]))\[?[\w.:/#<>+-]{1,60}\]?(?=[\s[])){0,3}?`;
 /** A place in a program: `[file.py:12]`, `[file.py:12:function]`, `in module`. */
 const PLACE = String.raw`(?:\[[^\]]*:\d+(?::\w+)?\])?\s*(?:in \w+)?`;
+
+/** Programs that write the level behind their name without a colon. */
+const TOOL = "(?:nvcc|ptxas|nvlink|fatbinary|rsync|CMake)";
 
 /** Formats in the order in which they are tried. */
 export const FORMATS: readonly LogFormat[] = [
@@ -59,6 +69,15 @@ export const FORMATS: readonly LogFormat[] = [
     example: "0.01.234.567 E out of space",
   },
   {
+    name: "rich's handler, which repeats no time",
+    pattern: line(
+      String
+        .raw`(?:\[(?:\d\d/\d\d/\d\d )?${CLOCK}\] | {10,40}(?=\S.* [\w.<>-]+:\d+$))(?<level>${LEVEL}) +`,
+      String.raw`(?<message>.*?)(?: +[\w.<>-]+:\d+)?$`,
+    ),
+    example: "[11/21/26 01:02:03] ERROR    out of space        disk.py:12",
+  },
+  {
     name: "vLLM, and any level before a time",
     pattern: line(
       String.raw`(?<level>${LEVEL}):?\s+\[?${TIME}\]?\s*(?<key>\[[^\]]+:\d+\])?`,
@@ -81,11 +100,37 @@ export const FORMATS: readonly LogFormat[] = [
     example: "2026-11-21 01:02:03,123 - name - ERROR - out of space",
   },
   {
-    name: "a level alone",
+    name: "syslog's priority",
     pattern: line(
-      String.raw`[[<]?(?<level>${LEVEL})(?:[\]>]\s*[-:]?|:|(?= ))\s*(?<message>.*)`,
+      String.raw`<(?<priority>\d{1,3})>(?:1 )?(?:\S+T\S+ |${TIME} \S+ )?`,
+      String.raw`(?<key>(?:[\w./-]+(?:\[(?<pid>\d+)\])?:)?)\s*(?<message>[^\s<>].*)`,
     ),
+    example: "<3>out of space",
+  },
+  {
+    name: "syslog's files, of programs that state a level",
+    pattern: line(
+      String.raw`${TIME} \S+ (?<key>[\w./-]+)(?:\[(?<pid>\d+)\])?: `,
+      String.raw`(?<level>${LEVEL}|(?i:fatal|error|warning)): (?<message>.*)`,
+    ),
+    example: "Nov 21 01:02:03 host app[12]: error: out of space",
+  },
+  {
+    name: "a level in brackets",
+    pattern: line(String.raw`[[<](?<level>${LEVEL})[\]>]\s*[-:]?\s*(?<message>.*)`),
     example: "[ERROR] out of space",
+  },
+  {
+    name: "a level and a colon",
+    pattern: line(String.raw`(?<level>${LEVEL}):\s*(?<message>.*)`),
+    isFigure: isReading,
+    example: "ERROR: out of space",
+  },
+  {
+    name: "a level and a space",
+    pattern: line(String.raw`(?<message>(?<level>${LEVEL}) +(?<body>.*))`),
+    isFigure: isNamed,
+    example: "ERROR out of space",
   },
   {
     name: "logfmt",
@@ -95,8 +140,14 @@ export const FORMATS: readonly LogFormat[] = [
   },
   {
     name: "a program's or compiler's own errors",
-    pattern:
-      /^(?<program>(?:[\w./<>()-]+(?::\d+)*: ){0,3})(?<level>fatal error|fatal|error|Error|warning|Warning|ERROR|WARNING|FATAL)(?:\[\w+\])?: (?<message>\S.*)$/,
+    pattern: line(
+      String
+        .raw`(?!\S*(?:Error|Exception): |\S+ [^:]*: Error: )(?<message>(?:[\w./+<>()-]+(?: [\w.-]+){0,2}(?:[:,]\d+)*\)?: ){0,3}(?:${TOOL} |\S+:\d+:\d+ - )?`,
+      String
+        .raw`(?<level>(?:[Ff]atal|[Ii]nternal compiler|[Pp]arse|[Ss]yntax) error|[Ff]atal|[Ee]rror|[Ww]arning|ERROR|WARNING|FATAL)`,
+      String.raw`(?: [A-Z]{1,4}\d{2,5}|\[\w+\]| \(dev\)| while [\w ]+)? *:\s*(?<body>\S.*))`,
+    ),
+    isFigure: isReading,
     example: "file.c:1:2: fatal error: out of space",
   },
   {

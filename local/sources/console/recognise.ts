@@ -4,7 +4,8 @@ import type { Block } from "./block.ts";
 import { openAnnouncedStack, openStack } from "./formats/javascript.ts";
 import { openNative, openReport } from "./formats/natives.ts";
 import { openGoPanic, openRustPanic } from "./formats/panics.ts";
-import { openSyntaxError, openWarning } from "./formats/python.ts";
+import { openProgram } from "./formats/programs.ts";
+import { openBoxedTraceback, openSyntaxError, openWarning } from "./formats/python.ts";
 import { openRecord } from "./formats/records.ts";
 import type { LogRecord } from "./levels.ts";
 
@@ -14,6 +15,7 @@ const ABOVE_RECORDS: readonly ((text: string) => Block | undefined)[] = [
   openGoPanic,
   openRustPanic,
   openSyntaxError,
+  openBoxedTraceback,
   openWarning,
   openStack,
 ];
@@ -24,8 +26,10 @@ export function openBlock(text: string, record: LogRecord | null): Block | undef
     const block = open(text);
     if (block) return block;
   }
-  if (!record) return openNative(text) ?? openAnnouncedStack(text);
-  if (record.level !== "other") return openRecord(record, record.level);
+  if (!record) return openNative(text) ?? openProgram(text) ?? openAnnouncedStack(text);
+  if (record.level !== "other") {
+    return record.body.trim() === "" ? undefined : openRecord(record, record.level);
+  }
   // A record of a level below warning is no error, even if its words look like one.
   return record.key === "" ? openNative(record.message) : undefined;
 }

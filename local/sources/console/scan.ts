@@ -5,7 +5,7 @@
  * case and mixes up a few punctuation marks: a line that it finds may be an error, others are not.
  */
 export function findCandidate(bytes: Uint8Array, from: number, end: number): number {
-  if (from + 1 < end && STARTS.includes(bytes[from]!) && isMonth(bytes[from + 1]!)) return from;
+  if (from + 1 < end && startsRecord(bytes[from]!, bytes[from + 1]!)) return from;
   let at = from + 2;
   while (at < end) {
     const last = (bytes[at - 2]! & 31) << 10 | (bytes[at - 1]! & 31) << 5 | bytes[at]! & 31;
@@ -18,7 +18,7 @@ export function findCandidate(bytes: Uint8Array, from: number, end: number): num
 }
 
 /** First letters of a glog line: `E1121 01:02:03…`. */
-const STARTS = [..."EWF"].map((letter) => letter.charCodeAt(0));
+const STARTS = codes("EWF");
 
 const DIGITS = [..."0123456789"];
 
@@ -44,6 +44,43 @@ const NEEDLE_TEXTS = [
     "xid ",
     "sigq",
   ],
+  // Programs ("not found", "*** ", "such file", "denied", "refused", "space left", "cannot ", …).
+  ...[
+    "t fo",
+    "*** ",
+    "such",
+    "deni",
+    "efus",
+    "ce l",
+    "cann",
+    "can'",
+    "uldn",
+    "nabl",
+    "inva",
+    "unkn",
+  ],
+  ...["unre", "unde", "not ", "nexp", "nbou", "busy", "onfl", "halt", "xhau", "corr"],
+  ...[
+    "y un",
+    "issi",
+    "no m",
+    "doub",
+    "nali",
+    "l li",
+    "m li",
+    "lua:",
+    "rifi",
+    "curl",
+    "wget",
+    "no s",
+    "rese",
+    "lost",
+  ],
+  // Levels at the beginning of a line: `E: `, `<3>`, `<11>`.
+  ...["\n", "\r"].flatMap((end) => [`${end}e: `, `${end}w: `]),
+  ...["\n", "\r"].flatMap((end) =>
+    DIGITS.flatMap((digit) => [`${end}<${digit}>`, `${end}<${digit}1`, `${end}<${digit}2`])
+  ),
   // Places of errors in Python and Node: `", line 1`, `node:internal/…`, `main.mjs:12`.
   '", l',
   ...["in", "as", "ev", "fs", "ne", "st", "ch", "bu", "ht", "_h", "dg", "zl", "re", "ur"]
@@ -75,7 +112,12 @@ for (const needle of NEEDLE_TEXTS) {
   NEEDLES[a! << 15 | late] = 1;
 }
 
-/** Whether the byte is the first digit of a month. */
-function isMonth(byte: number): boolean {
-  return byte === 48 || byte === 49;
+/** Whether a line begins with these bytes of a level: `E1`, `E:`, `<3`. */
+function startsRecord(first: number, second: number): boolean {
+  const isDigit = second >= 48 && second <= 57;
+  return STARTS.includes(first) ? isDigit || second === 58 : first === 60 && isDigit;
+}
+
+function codes(letters: string): number[] {
+  return Array.from(letters, (letter) => letter.charCodeAt(0));
 }

@@ -1,8 +1,10 @@
 /** Node and Deno: errors with their stacks. */
 
 import { type Block, Lines, simpleBlock } from "../block.ts";
+import { isReading } from "../readings.ts";
 
-const NAMED = /^(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?(?:: .*)?$/;
+const NAMED =
+  /^(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?(?:: (?<message>.*))?$/;
 const DENO = /^error: (Uncaught .*)$/;
 /** The place of an uncaught error, which Node prints before the source line. */
 const PLACE = /^(?:node:[\w/.-]+|(?:file:\/\/)?\/.+\.[cm]?[jt]sx?):\d+$/;
@@ -10,7 +12,7 @@ const STACK =
   /^(?:\s+(?:at |\[|\^|.*[{}]$|\w+: )|[\]}]+,?$|Node\.js v|Caused by: |Require stack:$|- [/.]|$)/;
 
 /** An error behind words of the program, as `console.error("Cannot load:", error)` prints it. */
-const ANNOUNCED = /[^\w$.](?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?: ./;
+const ANNOUNCED = /^(?!\s).*[^\w$.](?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?: ./;
 
 const DIED = /^Node\.js v\d/;
 const MAX_DYING_LINES = 500;
@@ -30,7 +32,11 @@ export function openStack(text: string): Block | undefined {
       takes: /^\(Use `|^ {4}at /,
     });
   }
-  if (!NAMED.test(text)) return undefined;
+  const named = NAMED.exec(text);
+  // A bare "Error" is the heading of a column, a figure behind a name that of a measure.
+  if (!named || /^(?:Error|Exception):?$/.test(text) || isReading(named.groups!.message ?? "x")) {
+    return undefined;
+  }
   return simpleBlock({ message: text, first: text, takes: STACK });
 }
 

@@ -1,22 +1,12 @@
 /** Native code: errors of C++, sanitizers, CUDA and HIP, shells and the kernel. */
 
-import { type Block, type Finding, simpleBlock } from "../block.ts";
+import type { Block } from "../block.ts";
+import { type LineFormat, openOneOf } from "./line_format.ts";
 import { CUDA_ADVICE } from "./python.ts";
 
-/** A format of such errors. */
-interface NativeFormat {
-  /** The first line; groups `message`, and `pid` if it has one. */
-  opens: RegExp;
-  level?: Finding["level"];
-  takes?: RegExp;
-  last?: RegExp;
-  laterMessage?: RegExp;
-}
-
-const NOTHING = /(?!)/;
 const INDENTED = /^\s+\S/;
 
-const REPORTS: NativeFormat[] = [
+const REPORTS: LineFormat[] = [
   {
     opens: /^(?<message>Fatal Python error: .*)$/,
     takes: /^(?:$|\s|(?:Current thread|Thread) 0x|Python runtime state: |Extension modules: |<\w)/,
@@ -45,7 +35,7 @@ const REPORTS: NativeFormat[] = [
   },
 ];
 
-const NATIVES: NativeFormat[] = [
+const NATIVES: LineFormat[] = [
   {
     opens: /^(?<message>\S+:\d+:\d+: runtime error: .*)$/,
     takes: /^(?:0x[0-9a-f]+: note:|\s+\S|SUMMARY: UndefinedBehavior)/,
@@ -83,14 +73,4 @@ export function openNative(text: string): Block | undefined {
 /** The report of native code that starts on this line, which may look like a log record. */
 export function openReport(text: string): Block | undefined {
   return openOneOf(REPORTS, text);
-}
-
-function openOneOf(formats: readonly NativeFormat[], text: string): Block | undefined {
-  for (const { opens, level, takes = NOTHING, last, laterMessage } of formats) {
-    const { message, pid } = opens.exec(text)?.groups ?? {};
-    if (message) {
-      return simpleBlock({ level, message, first: text, pid, takes, last, laterMessage });
-    }
-  }
-  return undefined;
 }

@@ -1,6 +1,7 @@
 /** Go and Rust panics. */
 
 import { type Block, Lines, simpleBlock } from "../block.ts";
+import { isReading } from "../readings.ts";
 
 /** A line of a Go stack: a goroutine, a call, a place, a signal, or a register. */
 const GO_STACK =
@@ -11,7 +12,7 @@ export function openGoPanic(text: string): Block | undefined {
   const message =
     /^(?:panic: .*|fatal error: (?:all goroutines|concurrent map|runtime|unexpected signal|stack overflow|out of memory).*|SIG[A-Z]+: .*)$/
       .exec(text)?.[0];
-  if (message === undefined) return undefined;
+  if (message === undefined || isReading(message.replace(/^panic: /, ""))) return undefined;
   return simpleBlock({ message, first: text, takes: GO_STACK, last: /^exit status \d+$/ });
 }
 

@@ -164,6 +164,18 @@ class Traceback implements Block {
   }
 }
 
+/** A traceback in a box, as rich draws it. */
+export function openBoxedTraceback(text: string): Block | undefined {
+  if (!/^╭─+ Traceback \(most recent call last\) ─+╮$/.test(text)) return undefined;
+  return simpleBlock({
+    message: "Traceback (most recent call last)",
+    first: text,
+    takes: /^[│╰]/,
+    last: RAISED,
+    laterMessage: /^((?:\w+\.)*\w+(?::(?: .*)?)?)$/,
+  });
+}
+
 /** A report of a syntax error in the script itself, which has no traceback. */
 export function openSyntaxError(text: string): Block | undefined {
   if (!/^ {2}File ".+", line \d+$/.test(text)) return undefined;
