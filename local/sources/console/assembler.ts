@@ -1,7 +1,7 @@
 /** The assembler: groups the lines of one stream by process, and into findings. */
 
 import type { Block, Finding, LineContext } from "./block.ts";
-import { openTraceback } from "./formats/python.ts";
+import { openTraceback } from "./formats/tracebacks.ts";
 import { bodyOf, type LogRecord, parseLog } from "./levels.ts";
 import { splitPrefix } from "./prefix.ts";
 import { openBlock } from "./recognise.ts";
@@ -157,8 +157,9 @@ export class Assembler {
   }
 
   #reportFinding({ block, pid, log_ns }: OpenBlock): void {
-    const finding = block.finding();
-    if (finding) this.#report({ ...finding, pid: finding.pid ?? pid }, log_ns);
+    for (const finding of [block.finding(), ...block.others?.() ?? []]) {
+      if (finding) this.#report({ ...finding, pid: finding.pid ?? pid }, log_ns);
+    }
   }
 }
 

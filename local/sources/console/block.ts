@@ -31,6 +31,8 @@ export interface Block {
   take(text: string, context: LineContext): Answer;
   /** The finding of the lines so far; `null` if they are not a finding. */
   finding(): Finding | null;
+  /** Further findings, of lines that were written at the same time. */
+  others?(): Finding[];
 }
 
 /** Most characters of one block that are kept; further ones are only counted. */
@@ -59,6 +61,11 @@ export class Lines {
   /** Number of lines kept. */
   get count(): number {
     return this.#lines.length;
+  }
+
+  /** The last line that is kept; empty if there is none. */
+  get last(): string {
+    return this.#lines.at(-1) ?? "";
   }
 
   /** The lines as one text, without blank lines at its end. */

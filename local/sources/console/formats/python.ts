@@ -9,7 +9,8 @@ import {
   simpleBlock,
 } from "../block.ts";
 
-const TRACEBACK =
+/** The first line of a traceback, with what stands before it on the line. */
+export const TRACEBACK =
   /^(?<before>.*?)(?<start>(?: {2}\+ Exception Group )?Traceback \(most recent call last\):)$/;
 const PREAMBLE =
   /^(?:Exception in thread .*:|Exception ignored in.*|Process \S*Process-\d+(?::\d+)*:|Task exception was never retrieved)$/;
@@ -31,13 +32,14 @@ export const NOTE_PAUSE_NS = 1_000_000n;
 export const CUDA_ADVICE =
   /^(?:CUDA kernel errors might|HIP kernel errors might|For debugging consider passing|Compile with `TORCH_USE|Device-side assertion|Search for `(?:cuda|hip)|Exception raised from |frame #\d+:|Last error:|Cuda failure|ncclUnhandled|ncclInternal)/;
 
-/** A traceback that starts on this line; `before` is the log record that announced it. */
-export function openTraceback(text: string, before?: Finding): Block | undefined {
-  if (PREAMBLE.test(text)) return new Traceback(text, undefined, before);
-  const { before: announced, start } = TRACEBACK.exec(text)?.groups ?? {};
-  if (start === undefined || /^\s*\|/.test(text)) return undefined;
-  const message = announced!.replace(/[\s:]+$/, "");
-  return new Traceback(undefined, start, before ?? (message ? error(message) : undefined));
+/** Whether the line announces a traceback, as the one of a thread or a process. */
+export function isPreamble(text: string): boolean {
+  return PREAMBLE.test(text);
+}
+
+/** Whether a traceback starts on the line, with nothing before it. */
+export function isTracebackStart(text: string): boolean {
+  return text.startsWith("Traceback (") && TRACEBACK.test(text);
 }
 
 function error(message: string): Finding {
@@ -46,7 +48,8 @@ function error(message: string): Finding {
 
 type State = "announced" | "frames" | "boxes" | "raised";
 
-class Traceback implements Block {
+/** One traceback, with its chain and its notes. */
+export class Traceback implements Block {
   #lines = new Lines();
   #state: State = "announced";
   /** The exception's line, once it is there. */
@@ -61,14 +64,36 @@ class Traceback implements Block {
   /** The log record that announced the traceback. */
   #before: Finding | undefined;
 
-  constructor(
-    preamble: string | undefined,
-    start: string | undefined,
-    before: Finding | undefined,
-  ) {
+  /** A traceback that starts with a line; `before` is the log record that announced it. */
+  constructor(first: string, before?: Finding) {
     this.#before = before;
-    if (preamble !== undefined) this.#lines.push(preamble);
-    if (start !== undefined) this.#begin(start);
+    if (PREAMBLE.test(first)) this.#lines.push(first);
+    else this.#begin(first);
+  }
+
+  /** Whether its exception has been written. */
+  get hasEnded(): boolean {
+    return this.#state === "raised";
+  }
+
+  /** How well the line fits as the next one, from 0 (not at all) to 9. */
+  fit(text: string, context: LineContext): number {
+    const starts = TRACEBACK.test(text);
+    if (context.isLog) return 0;
+    switch (this.#state) {
+      case "announced":
+        return starts || text.startsWith("future: <") ? 9 : 0;
+      case "frames":
+        return starts ? 0 : fitOfFrame(text, this.#lines.last);
+      case "boxes":
+        return BOX.test(text) ? 3 : 0;
+      case "raised":
+        if (starts) return this.#chained ? 9 : 0;
+        if (text === "") return this.#blanks > 1 ? 0 : 1;
+        if (CHAIN.test(text)) return this.#blanks > 0 ? 3 : 1;
+        if (isPreamble(text) || INDENTED.test(text) && FRAME.test(text)) return 0;
+        return CUDA_ADVICE.test(text) ? 2 : 0.5;
+    }
   }
 
   take(text: string, context: LineContext): Answer {
@@ -174,6 +199,29 @@ export function openBoxedTraceback(text: string): Block | undefined {
     last: RAISED,
     laterMessage: /^((?:\w+\.)*\w+(?::(?: .*)?)?)$/,
   });
+}
+
+const FRAME = /^ {2}File "/;
+const CODE = /^ {4}\S/;
+const CARETS = /^ {4,}[~^ ]*[~^]$/;
+
+/** Frames that have none before them. */
+const OUTERMOST = /, in (?:<module>|_bootstrap|_bootstrap_inner|_run_module_as_main)$/;
+
+/** How well a line follows the last line of frames. */
+function fitOfFrame(text: string, last: string): number {
+  const isHeader = last.startsWith("Traceback (");
+  if (FRAME.test(text)) {
+    if (isHeader) return OUTERMOST.test(text) ? 5 : 3;
+    const callee = /, in (\w+)$/.exec(text)?.[1];
+    if (callee !== undefined && last.includes(`${callee}(`)) return 5;
+    return FRAME.test(last) || /^\s+raise\b/.test(last) || OUTERMOST.test(text) ? 0.5 : 1.5;
+  }
+  if (CARETS.test(text)) return CODE.test(last) && text.length <= last.length ? 4 : 0;
+  if (CODE.test(text)) return FRAME.test(last) ? 4 : 0.5;
+  if (INDENTED.test(text) || text.startsWith("> File ")) return 0.5;
+  if (!RAISED.test(text)) return 0;
+  return isHeader ? 0.5 : FRAME.test(last) ? 1 : /^\s+raise\b|^ +[~^ ]+$/.test(last) ? 4 : 3;
 }
 
 /** A report of a syntax error in the script itself, which has no traceback. */
