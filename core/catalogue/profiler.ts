@@ -9,10 +9,10 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     name: "profiler_capture_state",
     type: "gauge",
     unit: null,
-    tags: ["capture", "reason", ...process],
+    tags: ["capture", "reason", "stream", ...process],
     meaning:
       "Whether one kind of signal is captured: 1 is captured, 0 is not. For gpu_kernels one " +
-      "series for each process that has started CUDA.",
+      "series for each process that has started CUDA, for console_errors one for each stream.",
     read: "Read it before you take a missing metric for zero: at 0, absence says nothing " +
       "about the workload. A process with a reason stays at 0. One without has just started or " +
       "is interrupted: its attribute profiler.capture says which, and errors says by whom. " +

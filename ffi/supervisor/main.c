@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
     s.before = cpu_time_of_children();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     streams_open(&s.streams, &s.workload);
-    int ring = ring_create();
+    int ring = ring_create(s.streams.states);
     signals_open(&s);
     int error = start_workload(&s.workload);
     if (error) return cannot_start(&s, error);

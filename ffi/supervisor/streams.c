@@ -70,6 +70,20 @@ static void open_pipe(struct streams *s, struct workload *w, int fd) {
     pump_open(&s->pumps[fd - 1], ends[0], fcntl(fd, F_DUPFD_CLOEXEC, 3), (uint32_t)fd);
 }
 
+/* Says of stdout and stderr whether their bytes come to the ring. */
+static void set_states(struct streams *s, bool both) {
+    for (int fd = 1; fd <= 2; fd++) {
+        struct stat st;
+        int i = both ? 0 : fd - 1;
+        bool read = s->pumps[i].in >= 0 || s->followers[i].fd >= 0;
+        bool file = fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode));
+        s->states[fd - 1] = read         ? RING_READ
+                            : isatty(fd) ? RING_KEYS
+                            : file       ? RING_REFUSED
+                                         : RING_NOWHERE;
+    }
+}
+
 void streams_open(struct streams *s, struct workload *w) {
     struct stat st;
     fill_closed();
@@ -78,8 +92,11 @@ void streams_open(struct streams *s, struct workload *w) {
     for (int i = 0; i < 2; i++) s->followers[i].fd = -1;
     for (int i = 0; i < 3; i++) w->fds[i] = -1;
     w->terminal = -1;
-    if (open_terminal(s, w)) return;
     bool both = same_file(1, 2);
+    if (open_terminal(s, w)) {
+        set_states(s, both);
+        return;
+    }
     for (int fd = 1; fd <= 2; fd++) {
         if (fd == 2 && both) {
             /* Two pumps to one destination would change the order of the output. */
@@ -90,6 +107,7 @@ void streams_open(struct streams *s, struct workload *w) {
             if (S_ISREG(st.st_mode)) follow_open(&s->followers[fd - 1], fd, (uint32_t)fd);
         }
     }
+    set_states(s, both);
 }
 
 /* stderr stays, for our own messages. */

@@ -8,6 +8,7 @@
 #include "follower.h"
 #include "processes.h"
 #include "pump.h"
+#include "ring.h"
 #include "terminal.h"
 
 /* The pumps: two of the workload's output, one of its keyboard input, one of the watcher's
@@ -20,6 +21,7 @@ enum { OUTPUT, ERRORS, KEYBOARD, WATCHER, PUMPS };
 struct streams {
     struct pump pumps[PUMPS];
     struct follower followers[2]; /* of stdout and stderr that are regular files */
+    enum ring_state states[2];    /* of stdout and stderr */
     struct terminal terminal;     /* ours, if the workload has a session of its own */
     int slaves[2];                /* slave ends of pseudo terminals, open until the end */
     int slave_count;

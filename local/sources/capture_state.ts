@@ -25,27 +25,13 @@ export function recordCaptureState(recorder: Recorder, state: CaptureState): voi
   recorder.gauge("profiler_capture_state", identity, captured ? 1 : 0);
 }
 
-/** The states that hold for the whole run. */
-export interface CaptureStateSourceOptions {
-  /** Things that are captured. */
-  captured: readonly string[];
-  /** Things that are not, each with its reason. */
-  missing: Readonly<Record<string, string>>;
-}
-
-/** A source of states that hold for the whole run. */
-export function createCaptureStateSource(options: CaptureStateSourceOptions): Source {
-  const states: CaptureState[] = [
-    ...options.captured.map((capture) => ({ capture, captured: true })),
-    ...Object.entries(options.missing).map(([capture, reason]) => ({
-      capture,
-      captured: false,
-      reason,
-    })),
-  ];
+/** A source of what is not captured in the whole run, with the reason of each. */
+export function createCaptureStateSource(missing: Readonly<Record<string, string>>): Source {
   return {
     sample(recorder: Recorder) {
-      for (const state of states) recordCaptureState(recorder, state);
+      for (const [capture, reason] of Object.entries(missing)) {
+        recordCaptureState(recorder, { capture, captured: false, reason });
+      }
     },
   };
 }

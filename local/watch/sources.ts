@@ -69,12 +69,9 @@ function processes({ id, pid, ...run }: StartedRun, { attributes }: SourceContex
   return [createProcessSource({ root: pid, marker, reaper, attributes })];
 }
 
-function captureState({ console, missing }: StartedRun): Source[] {
+function captureState({ missing }: StartedRun): Source[] {
   const { engine_metrics: _, ...others } = missing;
-  return [createCaptureStateSource({
-    captured: console ? ["console_errors"] : [],
-    missing: others,
-  })];
+  return [createCaptureStateSource(others)];
 }
 
 function activity({ cuda }: StartedRun, { held }: SourceContext): Source[] {
@@ -90,7 +87,7 @@ function devices({ devices, start_ns, env }: StartedRun, { held }: SourceContext
   const { library, directories, nvml } = devices;
   const poller = openDevicePoller(library);
   const missing = (reason: string) => [
-    createCaptureStateSource({ captured: [], missing: { gpu_devices: reason } }),
+    createCaptureStateSource({ gpu_devices: reason }),
   ];
   if (!poller) return missing(`${library} cannot be opened`);
   const errno = -poller.start(directories, nvml);

@@ -1,6 +1,7 @@
 /** The native supervisor in a terminal. */
 
 import assert from "node:assert/strict";
+import { RingReader } from "../../local/sources/console/ring.ts";
 import { HOME } from "../command.ts";
 import { testUnless } from "../skipping.ts";
 import { inTerminal, missing, shell, SUPERVISOR, test } from "./supervisor.ts";
@@ -21,6 +22,40 @@ for (
   test(`a terminal stays a terminal, a pipe stays a pipe: ${redirections || "all three"}`, async () => {
     const script = `${SUPERVISOR} -- ${ISATTY.replace("%", String(fd))} ${redirections}`;
     assert.equal((await inTerminal(["bash", "-c", script])).shown, expected);
+  });
+}
+
+for (
+  const [redirections, stdout, stderr] of [
+    ["", undefined, undefined],
+    ["> /dev/null 2>&1", /\/dev\/null/, /\/dev\/null/],
+    ["> /dev/null", /\/dev\/null/, undefined],
+    ["2> /dev/null", undefined, /\/dev\/null/],
+    ["< /dev/null > /dev/null 2>&1", /\/dev\/null/, /\/dev\/null/],
+    [">&- 2>&-", /closed/, /closed/],
+    ["< <(:)", /terminal/, /terminal/],
+    ["< <(:) > $D/out", undefined, undefined],
+    ["> $D/out 2>&1", undefined, undefined],
+    ["2>&1 | cat", undefined, undefined],
+    ["| cat", undefined, undefined],
+    ["2> /dev/null | cat", undefined, /\/dev\/null/],
+  ] as const
+) {
+  test(`the ring says which streams are read: ${redirections || "a terminal"}`, async () => {
+    await using directory = await temporaryDirectory();
+    const copy = `${directory.path}/ring`;
+    const watch = `cat > /dev/null; cat /proc/self/fd/3 > ${copy}`;
+    const script = `D=${directory.path}; ` +
+      `${SUPERVISOR} --watch 3 bash -c '${watch}' -- true ${redirections}`;
+    await inTerminal(["bash", "-c", script]);
+    using file = await Deno.open(copy);
+    const states = new RingReader(file).streams;
+    assert.deepEqual(states.map(({ stream }) => stream), ["stdout", "stderr"]);
+    for (const [at, expected] of [stdout, stderr].entries()) {
+      const { reason } = states[at]!;
+      if (expected) assert.match(reason ?? "(read)", expected);
+      else assert.equal(reason, undefined);
+    }
   });
 }
 

@@ -2,7 +2,7 @@
 
 import type { ConsoleChunk, StreamNumber } from "./console.ts";
 import type { ExitStatus } from "./exit.ts";
-import type { ConsoleReader } from "./source.ts";
+import type { ConsoleReader, ReadStream } from "./source.ts";
 
 /**
  * A reader of the ring in `file`; `status` answers how the workload ended, once it has.
@@ -17,6 +17,7 @@ export function createConsoleReader(
   let lost_bytes = 0;
   return {
     status,
+    streams: ring.streams,
     read(console) {
       for (const chunk of ring.read()) console.write(chunk);
       if (ring.lost_bytes > lost_bytes) console.lost(ring.lost_bytes - lost_bytes);
@@ -26,15 +27,25 @@ export function createConsoleReader(
 }
 
 const MAGIC = "svcring\0";
-const VERSION = 1;
-const HEADER_BYTES = 40;
+const VERSION = 2;
+const HEADER_BYTES = 48;
+const STATES_AT = 40;
 const DATA_AT = 4_096;
 const RECORD_BYTES = 24;
+
+/** Why a stream is not read, by the state that the header has for it; none where it is read. */
+const REASONS: Record<number, string> = {
+  2: "it is closed or leads to a device such as /dev/null",
+  3: "it is a terminal from which the command may read keys, as a pager does: its input is no terminal",
+  4: "its file cannot be read",
+};
 
 /** A ring in an open file; its writer may write, or die, while it is read. */
 export class RingReader {
   readonly #file: Deno.FsFile;
   readonly #capacity: number;
+  /** The workload's streams, and which of them are read. */
+  readonly streams: readonly ReadStream[];
   #position = 0;
   /** Payload bytes written before the next record, as far as records were read. */
   #read_bytes = 0;
@@ -53,6 +64,10 @@ export class RingReader {
       throw new TypeError("Cannot read the console: not a ring of this version");
     }
     this.#capacity = header.getUint32(12, true);
+    this.streams = (["stdout", "stderr"] as const).map((stream, at) => ({
+      stream,
+      reason: REASONS[header.getUint32(STATES_AT + 4 * at, true)],
+    }));
   }
 
   /** Bytes that were overwritten, or skipped by the writer, before they were read. */

@@ -3,11 +3,21 @@
 import type { ErrorEntry } from "@service/core";
 import { type Console, createConsole } from "./console.ts";
 import type { ExitStatus } from "./exit.ts";
+import { recordCaptureState } from "../capture_state.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Source } from "../source.ts";
 
+/** A stream of the workload. */
+export interface ReadStream {
+  stream: "stdout" | "stderr";
+  /** Why it is not read; absent where it is. */
+  reason?: string;
+}
+
 /** Where the console's bytes come from. */
 export interface ConsoleReader {
+  /** The workload's streams, read or not. */
+  readonly streams: readonly ReadStream[];
   /** Passes on the bytes written since the last call. */
   read(console: Pick<Console, "write" | "lost">): void;
   /** How the workload ended, or `null` while it runs. */
@@ -55,6 +65,15 @@ class ConsoleSource implements Source {
   }
 
   sample(recorder: Recorder): void {
+    for (const { stream, reason } of this.#reader.streams) {
+      const captured = reason === undefined && this.#fault === undefined;
+      recordCaptureState(recorder, {
+        capture: "console_errors",
+        captured,
+        reason,
+        tags: { stream },
+      });
+    }
     if (this.#fault !== undefined) throw this.#fault;
     // The status first: all that the workload wrote before its end is then read before the end is reported.
     const status = this.#reader.status();

@@ -10,7 +10,7 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
   let status: ExitStatus | null = null;
   let next = (_: Pick<Console, "write" | "lost">) => {};
   const source = createConsoleSource(
-    { read: (console) => next(console), status: () => status },
+    { streams: [], read: (console) => next(console), status: () => status },
     { now_ns: () => 50n, oomKills: () => null },
   );
   const recorder = new Recorder(0n, () => 100n);
@@ -40,11 +40,30 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
   await source.settle!();
 });
 
+Deno.test("each stream says whether it is read, and why not", async () => {
+  const streams = [{ stream: "stdout" as const }, { stream: "stderr" as const, reason: "gone" }];
+  const source = createConsoleSource(
+    { streams, read: () => {}, status: () => null },
+    { now_ns: () => 50n, oomKills: () => null },
+  );
+  const recorder = new Recorder(0n, () => 100n);
+  await source.sample(recorder);
+  await source.settle!();
+  const states = [...recorder.cut(100n).series.values()].filter(({ name }) =>
+    name === "profiler_capture_state"
+  );
+  const capture = "console_errors";
+  assert.deepEqual(states.map((series) => [series.tags, series.type === "gauge" && series.value]), [
+    [{ capture, stream: "stdout" }, 1],
+    [{ capture, stream: "stderr", reason: "gone" }, 0],
+  ]);
+});
+
 Deno.test("a kill is told with what the kernel counted in the meantime", async () => {
   let kills = 4;
   const status = { code: 137, signal: "SIGKILL" };
   const source = createConsoleSource(
-    { read: () => {}, status: () => status },
+    { streams: [], read: () => {}, status: () => status },
     { now_ns: () => 50n, oomKills: () => kills },
   );
   kills = 5;
@@ -62,6 +81,7 @@ Deno.test("the console is read between the ticks, and at once again where much w
   const read = Promise.withResolvers<void>();
   let reads = 0;
   const source = createConsoleSource({
+    streams: [],
     read(console) {
       console.write(chunk);
       if (++reads === 3) read.resolve();
