@@ -66,6 +66,26 @@ Deno.test("several processes may migrate at once", async () => {
   assert.deepEqual(rows, MIGRATIONS.map((_, i) => ({ version: BigInt(i + 1) })));
 });
 
+Deno.test("instances and windows of version 1 keep their place and their age", async () => {
+  using folder = temporaryFolder();
+  using db = await openDatabase({ url: folder.url });
+  await migrate(db, MIGRATIONS.slice(0, 1));
+  await db.write([
+    "INSERT INTO projects (name, created_ns) VALUES ('old', 1)",
+    `INSERT INTO instances (project, instance_id, key, tags, attributes, profiler_version, start_ns,
+      watermark_ns, last_seen_ns, received_ns) VALUES (1, 'a', 'k', '{}', '{}', '1', 50, 60, 60, 70)`,
+    `INSERT INTO windows (instance, level, end_ns, from_ns, to_ns, block, digest, body)
+      VALUES (1, 0, 60, 50, 60, 1, x'00', x'00')`,
+    "INSERT INTO write_blocks (project, token) VALUES (2, 'moved')",
+  ]);
+  await migrate(db);
+  const { rows } = await db.query(
+    `SELECT listed_ns, late_windows, min(end_ns, w.received_ns) AS age_ns
+      FROM instances i JOIN windows w ON w.instance = i.id`,
+  );
+  assert.deepEqual(rows, [{ listed_ns: 50n, late_windows: 0n, age_ns: 60n }]);
+});
+
 Deno.test("each version lets programs of the version before go on", () => {
   for (const [before, { oldest }] of MIGRATIONS.entries()) assert.ok(oldest <= Math.max(1, before));
 });
