@@ -39,6 +39,8 @@ for (
       parent: 1,
       user_ticks: 250,
       system_ticks: 31,
+      waited_user_ticks: 7,
+      waited_system_ticks: 9,
       threads: 3,
       start_ticks: 111785,
     });
