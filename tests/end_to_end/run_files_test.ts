@@ -147,8 +147,10 @@ Deno.test("the script of docs/profiling.md reads a run file", async () => {
   const [profile] = window.series.values();
   assert(profile?.type === "profile");
   const values = [...profile.frames.values()].map(({ value }) => Number(value));
+  const shown = values.sort((a, b) => b - a).slice(0, 10);
+  const rest = values.slice(10).reduce((sum, value) => sum + value, 0);
   assert.deepEqual(
     stdout.trim().split("\n").map((line) => Number(line.split(" ").at(-1))),
-    values.sort((a, b) => b - a).slice(0, 10),
+    [rest, ...shown].sort((a, b) => b - a),
   );
 });
