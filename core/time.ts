@@ -44,6 +44,11 @@ export function secondsFromNs(ns: bigint): string {
   return `${ns / SECOND_NS}${fraction && "."}${fraction}`;
 }
 
+/** The instant, or the next one at a whole second. */
+export function wholeSecond(ns: bigint): bigint {
+  return (ns + SECOND_NS - 1n) / SECOND_NS * SECOND_NS;
+}
+
 /** The earlier of two instants. */
 export function earlier(a_ns: bigint, b_ns: bigint): bigint {
   return a_ns < b_ns ? a_ns : b_ns;

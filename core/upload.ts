@@ -1,9 +1,11 @@
 /** Uploads: one window of one instance as the profiler sends it. */
 
 import { entriesOf } from "./entries.ts";
+import type { Interval } from "./gaps.ts";
 import { encode } from "./json.ts";
 import { kindOf, type Series } from "./series/mod.ts";
 import type { Tags } from "./tags.ts";
+import { wholeSecond } from "./time.ts";
 import type { Window } from "./window.ts";
 
 /** The format of uploads in JSON. */
@@ -29,17 +31,26 @@ export interface Upload {
   window: Window;
 }
 
-/** The body of an upload: JSON text. */
+/**
+ * The body of an upload: JSON text. Windows end on whole seconds there: an end between two is rounded up,
+ * with the start of the window after it, and that of the last window is given as `ended_ns`.
+ */
 export function encodeUpload({ window, ...rest }: Upload): string {
-  return encode({ format: UPLOAD_FORMAT, ...rest, window: windowBody(window) });
+  const to_ns = wholeSecond(window.to_ns);
+  const from_ns = window.from_ns === rest.start_ns ? rest.start_ns : wholeSecond(window.from_ns);
+  return encode({
+    format: UPLOAD_FORMAT,
+    ...rest,
+    ...(rest.final && to_ns !== window.to_ns && { ended_ns: rest.ended_ns ?? window.to_ns }),
+    window: windowBody(window, { from_ns, to_ns }),
+  });
 }
 
 /** A window for JSON: maps become arrays. */
-function windowBody(window: Window): unknown {
-  const { from_ns, to_ns } = window;
+function windowBody(window: Window, span: Interval): unknown {
+  const { to_ns } = window;
   return {
-    from_ns,
-    to_ns,
+    ...span,
     series: Array.from(window.series.values(), (series) => seriesBody(series, to_ns)),
     resources: [...window.resources.values()],
     ...entriesOf(window),

@@ -12,15 +12,29 @@ import { ShapeError } from "./schema_error.ts";
 import { snapshot } from "./snapshot.ts";
 import { encodeUpload } from "./upload.ts";
 import { uploadShape } from "./upload_schema.ts";
+import { wholeSecond } from "./time.ts";
 import { uploads } from "./testdata/arbitrary.ts";
 import { mergeAll } from "./window.ts";
 
-Deno.test("an encoded upload is decoded as it was", () => {
+Deno.test("an encoded upload is decoded as it was, with a span of whole seconds", () => {
   fc.assert(
     fc.property(uploads, (upload) => {
+      const { window } = upload;
+      const to_ns = wholeSecond(window.to_ns);
+      const from_ns = window.from_ns === upload.start_ns
+        ? window.from_ns
+        : wholeSecond(window.from_ns);
       const text = encodeUpload(upload);
       const read = uploadShape.check(decode(text));
-      assert.deepEqual(read, upload);
+      const ends = upload.final && to_ns !== window.to_ns ? { ended_ns: window.to_ns } : {};
+      // A series that was updated at the end of its window still is.
+      const series = Array.from(
+        window.series,
+        ([key, one]) =>
+          [key, one.updated_ns === window.to_ns ? { ...one, updated_ns: to_ns } : one] as const,
+      );
+      const spanned = { ...window, from_ns, to_ns, series: new Map(series) };
+      assert.deepEqual(read, { ...upload, ...ends, window: spanned });
       assert.equal(encodeUpload(read), text);
     }),
     { numRuns: 200 },

@@ -6,6 +6,7 @@ import type { ErrorEntry } from "../entries.ts";
 import { MAX_MAGNITUDE } from "../limits.ts";
 import { type Buckets, type HistogramSeries, type Series, seriesKey } from "../series/mod.ts";
 import { addSums, quantity, rounded, type Sum } from "../sum.ts";
+import { wholeSecond } from "../time.ts";
 import type { Upload } from "../upload.ts";
 import { type Resource, resourceKey, type Window } from "../window.ts";
 
@@ -162,6 +163,8 @@ export const uploads: fc.Arbitrary<Upload> = fc.uniqueArray(instants, {
   maxLength: 2,
 })
   .map((pair) => pair.sort((a, b) => a < b ? -1 : 1))
+  // They are a second apart at least: uploads in JSON are of whole seconds.
+  .filter(([from_ns, to_ns]) => wholeSecond(from_ns!) < to_ns!)
   .chain(([from_ns, to_ns]) =>
     fc.record({
       instance_id: fc.stringMatching(/^[0-9a-f]{12}$/),

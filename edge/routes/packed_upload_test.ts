@@ -11,7 +11,7 @@ import {
   readWindows,
   WindowPacker,
 } from "@service/core/packed";
-import { LAST_NS, nsFromTs, SECOND_NS, secondsFromNs } from "@service/core/time";
+import { LAST_NS, nsFromTs, SECOND_NS, secondsFromNs, wholeSecond } from "@service/core/time";
 import { uploads } from "../../core/testdata/arbitrary.ts";
 import { temporaryFolder, testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import {
@@ -30,7 +30,6 @@ import {
   type TestService,
   work,
 } from "../testing/api.ts";
-import { wholeSecond } from "../windows/span.ts";
 import { createMemory } from "../windows/memory.ts";
 
 const START = NOW_TS - 100;
@@ -293,9 +292,11 @@ function ofFormat(format: number, { bytes }: Frame): Pick<Frame, "bytes"> {
 
 testOnFile("an upload reads the same in JSON and in the packed format", async (service) => {
   await fc.assert(
-    fc.asyncProperty(uploads, async (upload) => {
-      const { window, instance_id, start_ns } = upload;
-      const to_ns = window.to_ns = wholeSecond(window.to_ns);
+    fc.asyncProperty(uploads, async ({ window: { from_ns, to_ns, ...rest }, ...about }) => {
+      const { instance_id, start_ns } = about;
+      to_ns = wholeSecond(to_ns);
+      if (from_ns !== start_ns) from_ns = wholeSecond(from_ns);
+      const upload = { ...about, window: { ...rest, from_ns, to_ns } };
       fc.pre(to_ns <= LAST_NS);
       service.clock.now_ns = to_ns;
       const [json, packed] = await Promise.all(

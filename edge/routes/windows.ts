@@ -1,5 +1,6 @@
 /** `GET /api/v1/windows`: windows of instances as a stream in the packed format. */
 
+import { wholeSecond } from "@service/core/time";
 import type { Interval, Selection } from "@service/core";
 import {
   type InstanceHead,
@@ -22,7 +23,6 @@ import { BAD_QUERY, refusal } from "../http/answers.ts";
 import { type Route, route } from "../http/route.ts";
 import { respondStream } from "../http/stream.ts";
 import type { StoredInstance } from "../windows/instance.ts";
-import { wholeSecond } from "../windows/span.ts";
 import { StorageReader, type StoredWindow } from "../windows/reader.ts";
 
 /** Most instances of one answer. */

@@ -3,10 +3,10 @@
  * window behind it has been there for ten minutes; a day of silence, up to the window that ends it.
  */
 
-import { SECOND_NS } from "@service/core/time";
+import { SECOND_NS, wholeSecond } from "@service/core/time";
 import { type Database, type Statement, statement, type Value } from "../database/database.ts";
 import { findInstances, type FoundInstance } from "./instance.ts";
-import { SILENCE_NS, wholeSecond } from "./span.ts";
+import { SILENCE_NS } from "./span.ts";
 
 /** How long a gap is waited for, from the arrival of the window behind it. */
 export const GAP_PATIENCE_NS: bigint = 600n * SECOND_NS;

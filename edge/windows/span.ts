@@ -1,7 +1,7 @@
 /** The span of a read, which ends at the watermark while the instance may report. */
 
 import { refuse } from "@service/core/problem";
-import { earlier, later, SECOND_NS } from "@service/core/time";
+import { earlier, later, wholeSecond } from "@service/core/time";
 import type { StoredInstance } from "./instance.ts";
 import { DAY_NS } from "./levels.ts";
 
@@ -58,9 +58,4 @@ const ROUNDING_NS = 1_000n;
 function instantMeant(ns: bigint): bigint {
   const second_ns = wholeSecond(ns);
   return second_ns - ns <= ROUNDING_NS ? second_ns : ns;
-}
-
-/** The instant, or the next one at a whole second. */
-export function wholeSecond(ns: bigint): bigint {
-  return (ns + SECOND_NS - 1n) / SECOND_NS * SECOND_NS;
 }

@@ -2,11 +2,11 @@
 
 import type { ErrorEntry } from "@service/core";
 import { damageWarningOf, type Interval, warningOf } from "@service/core/gaps";
-import { SECOND_NS, secondsFromNs } from "@service/core/time";
+import { SECOND_NS, secondsFromNs, wholeSecond } from "@service/core/time";
 import type { Result, Row } from "../database/database.ts";
 import type { FoundInstance } from "./instance.ts";
 import { GAP_PATIENCE_NS } from "./passed.ts";
-import { type Span, wholeSecond } from "./span.ts";
+import type { Span } from "./span.ts";
 
 /** A clock that is ahead by less than this is not spoken of. */
 const AHEAD_NS = 60n * SECOND_NS;
