@@ -39,6 +39,9 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "core/catalogue": ["core"],
   "core/packed": ["core", "core/series"],
   "core/names": ["core"],
+  "core/facts": ["core", "core/series", "core/names", "core/catalogue"],
+  "core/findings": ["core", "core/facts", "core/names", "core/catalogue"],
+  "core/context": ["core", "core/facts", "core/findings", "core/names", "core/catalogue"],
 
   "local": [
     ...["local/plan.ts", "local/launch", "local/launch/fallback.ts", "local/watch"],

@@ -1,0 +1,15 @@
+/** Facts: what windows say of an instance, reduced to what rules judge and texts say. */
+
+export type { Activity, CopyWork, DeviceFacts, KernelWork, Link, Work } from "./device_facts.ts";
+export type { EngineFacts } from "./engine_facts.ts";
+export type {
+  CaptureState,
+  Course,
+  CourseStep,
+  InstanceFacts,
+  Loss,
+  MeasuredSpan,
+  WorkloadFacts,
+} from "./instance_facts.ts";
+export type { Durations, Level } from "./level.ts";
+export type { HostFacts, ProcessFacts } from "./process_facts.ts";
