@@ -7,7 +7,7 @@ import { isBlocked } from "./database/write_block.ts";
 import type { Env, RequestContext, Service } from "./http/context.ts";
 import { failure, problemResponse, refusalOf } from "./http/problem.ts";
 import { addRoutes } from "./http/route.ts";
-import { ingest } from "./routes/ingest.ts";
+import { ingest, ingestInto } from "./routes/ingest.ts";
 import { routes } from "./routes/mod.ts";
 
 /** One line of the log: an answer, or a failure. */
@@ -36,6 +36,9 @@ const HEADERS = {
   "x-content-type-options": "nosniff",
 };
 
+/** Routes of uploads. */
+const UPLOADS = [ingest.path, ingestInto.path];
+
 /** Statuses of windows that are refused for good. */
 const REFUSED = [400, 409, 413, 422];
 
@@ -55,7 +58,7 @@ export function createApp(service: Service, log: (entry: LogEntry) => void): Hon
     const ms = performance.now() - begun;
     const [{ status }, route] = [c.res, routeOf(c)];
     service.metrics.answered(route, status, ms / 1000);
-    if (route === ingest.path && REFUSED.includes(status)) service.metrics.windows.refused++;
+    if (UPLOADS.includes(route) && REFUSED.includes(status)) service.metrics.windows.refused++;
     log({
       level: "info",
       ...request(c),

@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { decode, encodeUpload } from "@service/core";
+import { encodeUpload } from "@service/core";
 import { nsFromTs } from "@service/core/time";
 import { testOnEachStorage } from "../testing/each_storage.ts";
 import {
+  accepted,
   dump,
   get,
   makeUpload,
@@ -19,6 +20,7 @@ import {
   type TestService,
   work,
 } from "../testing/api.ts";
+import { createKey } from "../tenancy/projects.ts";
 
 const START = NOW_TS - 100;
 
@@ -60,9 +62,8 @@ testOnEachStorage({
     const body = encodeUpload(upload)
       .replace('"final"', '"received_ns":1,"final"')
       .replaceAll('"name"', '"exemplars":[1],"name"');
-    const answer = await post(service, body);
-    assert.equal(answer.status, 200);
-    assert.deepEqual(decode(await answer.text()), {
+    const { project: _, ...answer } = await accepted(post(service, body));
+    assert.deepEqual(answer, {
       stored: true,
       watermark_ns: nsFromTs(START + 10),
       ignored: ["received_ns", "window.series[].exemplars"],
@@ -121,6 +122,41 @@ testOnEachStorage({
     await send(service, { instance_id, from: START, to: START + 10, tags: { phase: "old" } });
     const { context } = await read(service, `instance_id=${instance_id}&start=${START}`);
     assert.equal(context.phase, "new");
+  },
+
+  async "an upload names the project, whichever key sends it"(service) {
+    const making = { project: crypto.randomUUID(), name: "k", now_ns: service.clock.now_ns };
+    const keys = [await createKey(service.db, making), await createKey(service.db, making)];
+    const upload = (key: string) => {
+      const parts = { instance_id: newInstanceId(), from: START, to: START + 10 };
+      return accepted(post({ ...service, key }, encodeUpload(makeUpload(parts))));
+    };
+    const [first, second] = await Promise.all(keys.map(upload));
+    assert.match(first!.project, /^[0-9a-f]{32}$/);
+    assert.equal(first!.project, second!.project);
+    assert.notEqual((await upload(service.key)).project, first!.project);
+  },
+
+  async "an upload to a project is refused with another project's key, and changes nothing"(
+    service,
+  ) {
+    const instance_id = newInstanceId();
+    const upload = (key: string, project: string, from: number) => {
+      const parts = { instance_id, from: START + from, to: START + from + 10 };
+      return post({ ...service, key }, encodeUpload(makeUpload(parts)), {}, `/${project}`);
+    };
+    const { project } = await accepted(
+      post(service, encodeUpload(makeUpload({ instance_id, from: START, to: START + 10 }))),
+    );
+    await accepted(upload(service.key, project, 10));
+    const other = await newKey(service.db);
+    const before = await dump(service.db);
+    const { detail, errors } = await refused(await upload(other, project, 20), 403);
+    assert.match(detail, /the project in the path is not that of the key svc_\w{8}/);
+    assert.deepEqual(errors.map(({ parameter }) => parameter), ["project"]);
+    await refused(await upload(service.key, project.toUpperCase() + "0", 20), 403);
+    assert.deepEqual(await dump(service.db), before);
+    assert.equal(work(await read(service, `instance_id=${instance_id}&start=${START}`)), 2);
   },
 
   async "two projects may use the same instance id, and each sees its own"(service) {

@@ -3,7 +3,7 @@
 import type { Route } from "../http/route.ts";
 import { adminRoutes } from "./admin.ts";
 import { health } from "./health.ts";
-import { ingest } from "./ingest.ts";
+import { ingest, ingestInto } from "./ingest.ts";
 import { instances } from "./instances.ts";
 import { metrics } from "./metrics.ts";
 import { type OpenApi, openapiOf, openapiRoute } from "./openapi.ts";
@@ -18,6 +18,7 @@ export const routes: readonly Route[] = [
   signals,
   windows,
   ingest,
+  ingestInto,
   metrics,
   ...adminRoutes,
 ];

@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { encodeUpload, type Series } from "@service/core";
+import { PACKED_TYPE } from "@service/core/packed";
 import { nsFromTs } from "@service/core/time";
 import { assertDescribed, assertFits, checkOf, paths } from "../testing/described.ts";
 import { testOnFile } from "../testing/each_storage.ts";
 import {
+  accepted,
   ADMIN_TOKEN,
   get,
   makeUpload,
@@ -13,7 +15,6 @@ import {
   NOW_TS,
   pack,
   post,
-  postFrames,
   send,
   type TestService,
 } from "../testing/api.ts";
@@ -78,16 +79,21 @@ testOnFile("what the app answers fits what the document says", async (service) =
   await expect("get /health", service.request("/health"));
   await expect("get /openapi.json", service.request("/openapi.json"));
 
-  const ingest = "post /api/v1/ingest";
-  await expect(ingest, post(service, upload));
-  await expect(ingest, post(service, "{}"));
-  await expect(ingest, post(service, '{"format":2}'));
-  await expect(ingest, post({ ...service, key: "" }, upload));
-  await expect(ingest, post({ ...service, key: reader }, upload));
-  await expect(ingest, post(service, upload.replace("box", "other")));
-  await expect(ingest, post(service, new Uint8Array(9 * 2 ** 20)));
+  const { project: own } = await accepted(post(service, upload));
   const packed = await pack(makeUpload({ instance_id: newInstanceId(), from, to: from + 10 }));
-  await expect(ingest, postFrames(service, [packed.window]));
+  const ingests = { "post /api/v1/ingest": "", "post /api/v1/ingest/{project}": `/${own}` };
+  for (const [ingest, into] of Object.entries(ingests)) {
+    await expect(ingest, post(service, upload, {}, into));
+    await expect(ingest, post(service, "{}", {}, into));
+    await expect(ingest, post(service, '{"format":2}', {}, into));
+    await expect(ingest, post({ ...service, key: "" }, upload, {}, into));
+    await expect(ingest, post({ ...service, key: reader }, upload, {}, into));
+    await expect(ingest, post({ ...service, key: writer }, upload, {}, into));
+    await expect(ingest, post(service, upload.replace("box", "other"), {}, into));
+    await expect(ingest, post(service, new Uint8Array(9 * 2 ** 20), {}, into));
+    const type = { "content-type": PACKED_TYPE };
+    await expect(ingest, post(service, packed.window.bytes, type, into));
+  }
 
   const list = "get /api/v1/instances";
   await expect(list, get(service, "/api/v1/instances"));
@@ -162,7 +168,9 @@ testOnFile("what the app answers fits what the document says", async (service) =
 
   await service.db.write(["UPDATE projects SET max_series = 0"]);
   service.clock.now_ns += 5_000_000_000n;
-  await expect(ingest, post(service, upload));
+  for (const [ingest, into] of Object.entries(ingests)) {
+    await expect(ingest, post(service, upload, {}, into));
+  }
 
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { responses }]) =>

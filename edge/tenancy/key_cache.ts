@@ -5,6 +5,7 @@ import { SECOND_NS } from "@service/core/time";
 import { type Database, statement } from "../database/database.ts";
 import type { DatabaseLocation } from "../database/databases.ts";
 import { isKey, prefixOf, type Scope } from "./keys.ts";
+import { publicId } from "./projects.ts";
 import { type Quotas, readQuotas } from "./quotas.ts";
 
 /** A valid key, with its project. */
@@ -12,7 +13,12 @@ export interface ApiKey {
   prefix: string;
   name: string;
   scopes: Scope[];
-  project: DatabaseLocation & { name: string; quotas: Quotas };
+  project: DatabaseLocation & {
+    name: string;
+    /** Its id for clients: the same for all its keys, and it tells nothing about the project. */
+    public_id: string;
+    quotas: Quotas;
+  };
 }
 
 /** Time for which a key stays cached, even if it was revoked. */
@@ -98,6 +104,7 @@ async function findKey(db: Database, prefix: string): Promise<StoredKey | null> 
     project: {
       id: row.project as bigint,
       name: row.project_name as string,
+      public_id: publicId(row.project as bigint, row.created_ns as bigint),
       database_url: row.database_url as string | null,
       quotas: readQuotas(row),
     },
@@ -106,7 +113,7 @@ async function findKey(db: Database, prefix: string): Promise<StoredKey | null> 
 
 const FIND =
   `/* find the key */ SELECT k.name, k.hash, k.scope, k.expires_ns, k.project, p.name AS project_name,
-    p.database_url, p.max_instances, p.max_series, p.max_body_bytes
+    p.created_ns, p.database_url, p.max_instances, p.max_series, p.max_body_bytes
   FROM keys k JOIN projects p ON p.id = k.project
   WHERE k.prefix = :prefix AND k.revoked_ns IS NULL`;
 

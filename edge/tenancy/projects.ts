@@ -1,5 +1,6 @@
 /** Projects and keys: stored, listed, changed and revoked in the database of keys. */
 
+import { createHash } from "node:crypto";
 import { refuse } from "@service/core/problem";
 import { type Database, statement } from "../database/database.ts";
 import { fileIdentity, withoutToken } from "../database/database_file.ts";
@@ -94,6 +95,11 @@ export async function findProject(db: Database, name: string): Promise<DatabaseL
     ]);
   }
   return row as unknown as DatabaseLocation;
+}
+
+/** The id of a project for its clients, from its row: it never changes, and tells nothing about it. */
+export function publicId(id: bigint, created_ns: bigint): string {
+  return createHash("sha256").update(`project ${id} ${created_ns}`).digest("hex").slice(0, 32);
 }
 
 /** Databases of projects other than the database of keys, each once. */

@@ -127,13 +127,14 @@ export function newInstanceId(): string {
   return crypto.randomUUID().slice(-12);
 }
 
-/** The answer to a body sent to the ingest endpoint. */
+/** The answer to a body sent to the ingest endpoint, or to that of a project. */
 export function post(
   service: TestService,
   body: string | Uint8Array,
   headers: Record<string, string> = {},
+  into = "",
 ): Promise<Response> {
-  return service.request("/api/v1/ingest", {
+  return service.request(`/api/v1/ingest${into}`, {
     method: "POST",
     headers: { "x-api-key": service.key, "content-type": "application/json", ...headers },
     body: typeof body === "string" ? body : new Uint8Array(body),
@@ -172,11 +173,19 @@ export function postFrames(
 }
 
 /** The answer to an upload that must be accepted. */
-export async function send(service: TestService, parts: UploadParts): Promise<unknown> {
-  const response = await post(service, encodeUpload(makeUpload(parts)));
+export async function accepted(
+  answer: Response | Promise<Response>,
+): Promise<{ project: string } & Record<string, unknown>> {
+  const response = await answer;
   const text = await response.text();
   assert.equal(response.status, 200, text);
-  return decode(text);
+  return decode(text) as { project: string };
+}
+
+/** The answer to an upload that must be accepted, without the project. */
+export async function send(service: TestService, parts: UploadParts): Promise<unknown> {
+  const { project: _, ...answer } = await accepted(post(service, encodeUpload(makeUpload(parts))));
+  return answer;
 }
 
 /** The answer to a query, with the service's key or another. */
