@@ -39,7 +39,6 @@ export const PRODUCTS: Record<string, Product> = {
     sources: [
       "supervisor/descriptors.c",
       "supervisor/ends.c",
-      "supervisor/follower.c",
       "supervisor/main.c",
       "supervisor/processes.c",
       "supervisor/pump.c",

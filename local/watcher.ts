@@ -1,7 +1,7 @@
 /**
  * Entry of the watcher's process. The supervisor starts it beside the workload, sends the workload's
- * pid, the signals that may end it and its end on stdin, and passes the console as descriptor 3. It may
- * be killed at any moment. If the workload has ended before the first read, all are read at once, and
+ * pid, the signals that may end it and its end on stdin, and passes the console as descriptor 3, or regular
+ * files as 4 and 5. It may be killed at any moment. If the workload has ended before the first read, all are read at once, and
  * nothing is served or polled.
  */
 
@@ -10,14 +10,15 @@ import { guardProcess } from "./base/guard.ts";
 import { errorText, log } from "./base/log.ts";
 import type { ExitStatus } from "./sources/console/exit.ts";
 import type { CpuTime } from "./sources/proc/cpu_time.ts";
-import { createConsoleReader } from "./sources/console/ring.ts";
+import { createConsoleReader } from "./sources/console/reader.ts";
 import type { ConsoleReader } from "./sources/console/source.ts";
 import { noListener, openListener } from "./serve/listener.ts";
 import { type Plan, readPlan } from "./plan.ts";
 import { startSession } from "./watch/session.ts";
 
-/** The ring that the supervisor writes the console to. */
+/** Descriptors of the supervisor: the ring that it writes the console to, and the files of the streams. */
 const RING = "/proc/self/fd/3";
+const FILES = { stdout: "/proc/self/fd/4", stderr: "/proc/self/fd/5" };
 
 if (import.meta.main) {
   try {
@@ -38,9 +39,10 @@ async function main({ listen, ...plan }: Plan): Promise<void> {
   // Nobody reads a run that is over, and drivers of devices may take seconds to start.
   const devices = ending ? undefined : plan.devices;
   const listener = ending ? noListener(listen.host) : openListener(listen);
-  const { console, reason } = openConsole(() => ending?.status ?? null);
+  const now_ns = createClock();
+  const { console, reason } = openConsole({ status: () => ending?.status ?? null, now_ns });
   const missing = { ...plan.missing, ...(reason !== undefined && { console_errors: reason }) };
-  const run = { ...plan, devices, missing, now_ns: createClock(), pid: Number(pid) };
+  const run = { ...plan, devices, missing, now_ns, pid: Number(pid) };
   const waited = () => ending?.waited ?? null;
   const session = startSession({ ...run, env, listener, console, waited });
   while (!ending) {
@@ -53,10 +55,11 @@ async function main({ listen, ...plan }: Plan): Promise<void> {
 }
 
 function openConsole(
-  status: () => ExitStatus | null,
+  options: { status: () => ExitStatus | null; now_ns: () => bigint },
 ): { console?: ConsoleReader; reason?: string } {
+  const open = (stream: "stdout" | "stderr") => Deno.openSync(FILES[stream]);
   try {
-    return { console: createConsoleReader(Deno.openSync(RING), status) };
+    return { console: createConsoleReader(Deno.openSync(RING), { ...options, open }) };
   } catch (error) {
     return { reason: errorText(error) };
   }

@@ -104,7 +104,7 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     type: "counter",
     unit: "bytes",
     tags: [],
-    meaning: "Bytes of the workload's console that were overwritten before they were read.",
+    meaning: "Bytes of the workload's console that came faster than they could be looked at.",
     read: "0 is normal. Above 0, `errors` may lack some; the console itself had them all.",
     act: "Write less: the workload prints faster than its warnings and errors can be found.",
   },

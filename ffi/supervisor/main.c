@@ -4,7 +4,8 @@
  *
  * The shell waits for this process: it carries the command's streams, forwards signals, and exits as
  * the command does. It also starts the watcher (the N words), which reads the console from a ring in
- * shared memory; the command does not depend on the watcher. The watcher reads from its stdin
+ * shared memory; the command does not depend on the watcher. A regular file that the command writes is
+ * its descriptor 4 (stdout) or 5 (stderr). The watcher reads from its stdin
  * "pid N", "sent N" before signal N may end the command, and at the end "exit N T U S" or
  * "signal N T U S", with the time T in nanoseconds since the epoch, and the processor time U and S
  * (user, system) in microseconds of all processes that were waited for. Orphans of the command become
@@ -25,8 +26,8 @@
 #include "signals.h"
 #include "supervisor.h"
 
-/* Milliseconds between two reads of a file that the workload writes itself. */
-#define FOLLOW_MS 100
+/* Milliseconds of a wait whose end is due. */
+#define SHORT_MS 100
 /* Milliseconds between two checks for the foreground: no signal reports it. */
 #define FOREGROUND_MS 200
 
@@ -59,12 +60,13 @@ static bool read_arguments(int argc, char **argv, struct supervisor *s, char ***
 }
 
 static void open_watcher(struct supervisor *s, char **argv, int ring) {
-    int status[2], errors[2];
+    int status[2] = {-1, -1}, errors[2] = {-1, -1};
     struct pump *pump = &s->streams.pumps[WATCHER];
     const struct terminal *terminal = &s->streams.terminal;
     if (!argv) return;
     bool piped = pipe2(status, O_CLOEXEC) == 0 && pipe2(errors, O_CLOEXEC) == 0;
-    if (piped) s->watcher = start_watcher(argv, status[0], errors[1], ring, &s->workload.mask);
+    const int fds[] = {status[0], -1, errors[1], ring, s->streams.files[0], s->streams.files[1]};
+    if (piped) s->watcher = start_watcher(argv, fds, sizeof fds / sizeof *fds, &s->workload.mask);
     if (s->watcher < 0)
         terminal_log(terminal, "no profile, the workload runs without one: %s", strerror(errno));
     if (!piped) return;
@@ -81,10 +83,9 @@ static void open_watcher(struct supervisor *s, char **argv, int ring) {
 static int wait_ms(const struct supervisor *s) {
     int timeout = -1;
     if (has_own_session(s) && !s->ended && !s->streams.terminal.raw) timeout = FOREGROUND_MS;
-    if (streams_are_followed(&s->streams)) timeout = FOLLOW_MS;
     if (s->ended) {
         int left = milliseconds_left(s);
-        if (left == 0) left = FOLLOW_MS;
+        if (left == 0) left = SHORT_MS;
         if (timeout < 0 || left < timeout) timeout = left;
     }
     return timeout;
@@ -101,7 +102,6 @@ static void run(struct supervisor *s) {
         if (others[0].revents) signals_handle(s);
         if (others[1].revents) read_report(s);
         if (s->ended) continue;
-        streams_follow(&s->streams);
         streams_take_foreground(&s->streams);
     }
 }
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
     s.before = cpu_time_of_children();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     streams_open(&s.streams, &s.workload);
-    int ring = ring_create(s.streams.states);
+    int ring = ring_create(s.streams.outputs);
     signals_open(&s);
     int error = start_workload(&s.workload);
     if (error) return cannot_start(&s, error);

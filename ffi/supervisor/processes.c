@@ -57,9 +57,11 @@ static void execute(const struct workload *w, int failed) {
     _exit(127);
 }
 
-/* Keeps `fds` as the descriptors 0, 1, … and closes all others. */
+#define KEPT_MAX 8
+
+/* Keeps `fds`, at most KEPT_MAX, as the descriptors 0, 1, … and closes all others. */
 static void keep_only(const int *fds, int count) {
-    int high[8];
+    int high[KEPT_MAX];
     for (int i = 0; i < count; i++) high[i] = fcntl(fds[i], F_DUPFD, 16);
     for (int i = 0; i < count; i++) dup2(high[i], i);
     descriptors_close_from(count);
@@ -130,13 +132,13 @@ int start_workload(struct workload *w) {
     return error;
 }
 
-pid_t start_watcher(char **argv, int status, int errors, int ring, const sigset_t *mask) {
+pid_t start_watcher(char **argv, const int *fds, int count, const sigset_t *mask) {
     pid_t pid = fork();
     if (pid != 0) return pid;
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int kept[] = {status, nothing, errors, ring >= 0 ? ring : nothing};
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), kept[KEPT_MAX];
+    for (int i = 0; i < count; i++) kept[i] = fds[i] >= 0 ? fds[i] : nothing;
     setsid();
-    keep_only(kept, 4);
+    keep_only(kept, count);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(argv[0], argv);

@@ -39,9 +39,8 @@ int start_workload(struct workload *w);
 /* Processor time of all processes that this one has waited for, and that those have. */
 struct cpu_time cpu_time_of_children(void);
 
-/* Starts the watcher in a session of its own with `status` as its stdin, `errors` as its stderr and
- * `ring` as descriptor 3 (/dev/null if it is -1), and no other open descriptor. Its signal
- * mask is `mask`. Returns its pid, or -1. */
-pid_t start_watcher(char **argv, int status, int errors, int ring, const sigset_t *mask);
+/* Starts the watcher in a session of its own with `fds` as its descriptors 0, 1, … (/dev/null for a
+ * -1), and no other open descriptor. Its signal mask is `mask`. Returns its pid, or -1. */
+pid_t start_watcher(char **argv, const int *fds, int count, const sigset_t *mask);
 
 #endif

@@ -13,7 +13,7 @@
 
 static struct ring_header *ring;
 
-int ring_create(const enum ring_state states[2]) {
+int ring_create(const struct ring_stream streams[2]) {
     int fd = memfd_create("service-console", MFD_CLOEXEC);
     if (fd < 0) return -1;
     size_t size = RING_DATA + RING_CAPACITY;
@@ -27,7 +27,7 @@ int ring_create(const enum ring_state states[2]) {
     ring = memory;
     ring->version = RING_VERSION;
     ring->capacity = RING_CAPACITY;
-    for (int i = 0; i < 2; i++) ring->states[i] = states[i];
+    for (int i = 0; i < 2; i++) ring->streams[i] = streams[i];
     memcpy(ring->magic, RING_MAGIC, sizeof RING_MAGIC);
     return fd;
 }

@@ -16,15 +16,21 @@
 #include <stdint.h>
 
 #define RING_MAGIC "svcring"
-#define RING_VERSION 2
+#define RING_VERSION 3
 #define RING_CAPACITY (1u << 20)
 #define RING_DATA 4096
 
 enum { RING_TERMINAL = 0, RING_STDOUT = 1, RING_STDERR = 2 };
 
 /* Whether a stream is read; not: it leads to a device such as /dev/null or is closed, it is a terminal
- * whose keys the workload may read itself, or its file cannot be opened for reading. */
-enum ring_state { RING_READ = 1, RING_NOWHERE, RING_KEYS, RING_REFUSED };
+ * whose keys the workload may read itself, or its file cannot be opened for reading. The reader reads a
+ * regular file itself: none of its bytes are in the ring. */
+enum ring_state { RING_READ = 1, RING_NOWHERE, RING_KEYS, RING_REFUSED, RING_FILE };
+
+struct ring_stream {
+    uint64_t state; /* enum ring_state */
+    uint64_t from;  /* RING_FILE: offset at which the workload begins to write */
+};
 
 struct ring_header {
     char magic[8];
@@ -33,7 +39,7 @@ struct ring_header {
     uint64_t oldest; /* position of the oldest complete record */
     uint64_t end;    /* position after the newest one */
     uint64_t bytes;  /* console bytes so far, recorded or not */
-    uint32_t states[2]; /* enum ring_state of stdout and stderr */
+    struct ring_stream streams[2]; /* stdout and stderr */
 };
 
 struct ring_record {
@@ -43,9 +49,9 @@ struct ring_record {
     uint64_t before;  /* console bytes before these, recorded or not */
 };
 
-/* Creates the ring in anonymous memory, for stdout and stderr in these states. Returns its descriptor (close-on-exec), or -1: then the
- * other functions do nothing. */
-int ring_create(const enum ring_state states[2]);
+/* Creates the ring in anonymous memory, for stdout and stderr. Returns its descriptor (close-on-exec),
+ * or -1: then the other functions do nothing. */
+int ring_create(const struct ring_stream streams[2]);
 
 /* Appends bytes of a stream. */
 void ring_write(uint32_t stream, const char *bytes, size_t length);

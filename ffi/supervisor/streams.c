@@ -3,6 +3,7 @@
 #include "streams.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,17 +71,38 @@ static void open_pipe(struct streams *s, struct workload *w, int fd) {
     pump_open(&s->pumps[fd - 1], ends[0], fcntl(fd, F_DUPFD_CLOEXEC, 3), (uint32_t)fd);
 }
 
-/* Says of stdout and stderr whether their bytes come to the ring. */
-static void set_states(struct streams *s, bool both) {
+/* Opens the regular file behind `fd` for the watcher. The workload may seek in its file, truncate it,
+ * share it: no pump could pass its bytes on. */
+static void open_file(struct streams *s, int fd) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    s->files[fd - 1] = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Offset at which writes to `fd`, a regular file, begin. */
+static uint64_t write_offset(int fd) {
+    struct stat st;
+    if (!(fcntl(fd, F_GETFL) & O_APPEND)) return (uint64_t)lseek(fd, 0, SEEK_CUR);
+    return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Describes stdout and stderr to the reader of the ring. */
+static void describe(struct streams *s, bool both) {
     for (int fd = 1; fd <= 2; fd++) {
         struct stat st;
+        struct ring_stream *output = &s->outputs[fd - 1];
         int i = both ? 0 : fd - 1;
-        bool read = s->pumps[i].in >= 0 || s->followers[i].fd >= 0;
+        bool read = s->pumps[i].in >= 0 || s->files[i] >= 0;
         bool file = fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode));
-        s->states[fd - 1] = read         ? RING_READ
-                            : isatty(fd) ? RING_KEYS
-                            : file       ? RING_REFUSED
-                                         : RING_NOWHERE;
+        output->state = s->files[fd - 1] >= 0 ? RING_FILE
+                        : read                ? RING_READ
+                        : isatty(fd)          ? RING_KEYS
+                        : file                ? RING_REFUSED
+                                              : RING_NOWHERE;
+        if (output->state != RING_FILE) continue;
+        output->from = write_offset(fd);
+        /* Another descriptor of the same file has an offset of its own. */
+        if (both && write_offset(2) < output->from) output->from = write_offset(2);
     }
 }
 
@@ -89,12 +111,12 @@ void streams_open(struct streams *s, struct workload *w) {
     fill_closed();
     *s = (struct streams){.terminal.fd = -1, .inherited = descriptors_from(3)};
     for (int i = 0; i < PUMPS; i++) s->pumps[i].in = s->pumps[i].out = -1;
-    for (int i = 0; i < 2; i++) s->followers[i].fd = -1;
+    s->files[0] = s->files[1] = -1;
     for (int i = 0; i < 3; i++) w->fds[i] = -1;
     w->terminal = -1;
     bool both = same_file(1, 2);
     if (open_terminal(s, w)) {
-        set_states(s, both);
+        describe(s, both);
         return;
     }
     for (int fd = 1; fd <= 2; fd++) {
@@ -103,11 +125,10 @@ void streams_open(struct streams *s, struct workload *w) {
             w->fds[2] = w->fds[1];
         } else if (!open_output_terminal(s, w, fd, both) && fstat(fd, &st) == 0) {
             if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) open_pipe(s, w, fd);
-            /* The workload may seek in its file, truncate it, share it. */
-            if (S_ISREG(st.st_mode)) follow_open(&s->followers[fd - 1], fd, (uint32_t)fd);
+            if (S_ISREG(st.st_mode)) open_file(s, fd);
         }
     }
-    set_states(s, both);
+    describe(s, both);
 }
 
 /* stderr stays, for our own messages. */
@@ -121,6 +142,8 @@ static void hide_streams(void) {
 void streams_hand_over(struct streams *s, const struct workload *w) {
     descriptors_close(s->inherited);
     s->inherited = NULL;
+    for (int i = 0; i < 2; i++)
+        if (s->files[i] >= 0) close(s->files[i]);
     for (int fd = 1; fd <= 2; fd++) {
         bool shared = fd == 2 && w->fds[2] == w->fds[1];
         if (w->fds[fd] >= 0 && !shared && !isatty(w->fds[fd])) close(w->fds[fd]);
@@ -166,14 +189,6 @@ void streams_deliver(struct streams *s) {
         streams_move(s, -1, NULL, 0);
 }
 
-void streams_follow(struct streams *s) {
-    for (int i = 0; i < 2; i++) follow(&s->followers[i]);
-}
-
-bool streams_are_followed(const struct streams *s) {
-    return s->followers[0].fd >= 0 || s->followers[1].fd >= 0;
-}
-
 /* ---- Terminals ---- */
 
 void streams_take_foreground(struct streams *s) {
@@ -194,6 +209,5 @@ void streams_copy_sizes(const struct streams *s) {
 void streams_end(struct streams *s) {
     while (s->slave_count > 0) close(s->slaves[--s->slave_count]);
     streams_flush(s);
-    streams_follow(s);
     terminal_restore(&s->terminal);
 }

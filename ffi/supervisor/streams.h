@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdbool.h>
 
-#include "follower.h"
 #include "processes.h"
 #include "pump.h"
 #include "ring.h"
@@ -20,8 +19,8 @@ enum { OUTPUT, ERRORS, KEYBOARD, WATCHER, PUMPS };
 
 struct streams {
     struct pump pumps[PUMPS];
-    struct follower followers[2]; /* of stdout and stderr that are regular files */
-    enum ring_state states[2];    /* of stdout and stderr */
+    struct ring_stream outputs[2]; /* stdout and stderr, as the reader of the ring sees them */
+    int files[2];                 /* those that are regular files, opened for reading; -1: none */
     struct terminal terminal;     /* ours, if the workload has a session of its own */
     int slaves[2];                /* slave ends of pseudo terminals, open until the end */
     int slave_count;
@@ -33,7 +32,7 @@ struct streams {
  *
  * If all three are one terminal, the workload gets a pseudo terminal of its own. An output that
  * is another terminal passes through a pseudo terminal, a pipe or a socket through a pipe.
- * Everything else is left to the workload as it is; a regular file is followed. */
+ * Everything else is left to the workload as it is; a regular file is opened for the watcher. */
 void streams_open(struct streams *s, struct workload *w);
 
 /* Closes our copies of descriptors that the workload has now: with them open, a reader would not
@@ -55,12 +54,6 @@ bool streams_are_delivered(const struct streams *s);
 
 /* Whether all output is delivered and no process can write more. */
 bool streams_have_ended(const struct streams *s);
-
-/* Records the new bytes of regular files that the workload writes. */
-void streams_follow(struct streams *s);
-
-/* Whether streams_follow() has a file to read. */
-bool streams_are_followed(const struct streams *s);
 
 /* Sets raw mode on our terminal if we are in its foreground; forwards input typed before. */
 void streams_take_foreground(struct streams *s);

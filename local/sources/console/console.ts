@@ -35,11 +35,16 @@ export interface Console {
   idle(now_ns: bigint): void;
   /** Called at the end: reports what is open, and how the workload ended unless it succeeded. */
   end(status: ExitStatus, now_ns: bigint): void;
-  /** Called where bytes were overwritten before they were read: the first time is reported, all are counted. */
+  /** Called for bytes that nobody looked at: the first time is reported, all are counted. */
   lost(bytes: number): void;
+  /** Reports a warning of the profiler's own. */
+  warn(message: string): void;
   /** Bytes lost so far. */
   readonly lost_bytes: number;
 }
+
+/** What a reader of the console may call. */
+export type ConsoleSink = Pick<Console, "write" | "lost" | "warn">;
 
 /** Most characters of a message or an exception that are reported. */
 export const MAX_TEXT_LENGTH = 16_384;
@@ -69,6 +74,11 @@ export function createConsole({ report, now_ns }: ConsoleOptions): Console {
     repeats.add({ level, message, exception, log_ns, tags });
   }
 
+  function warn(message: string): void {
+    const entry = { level: "warning", message: `service-run: ${message}`, exception: "" } as const;
+    add({ ...entry, log_ns: now_ns() }, {});
+  }
+
   return {
     write({ stream, time_ns, bytes }) {
       streams[stream]!.write(bytes, time_ns);
@@ -86,12 +96,11 @@ export function createConsole({ report, now_ns }: ConsoleOptions): Console {
     },
     lost(bytes) {
       if (bytes > 0 && lost_bytes === 0) {
-        const message =
-          "service-run: some console output was lost: it came faster than it was read";
-        add({ level: "warning", message, exception: "", log_ns: now_ns() }, {});
+        warn("some console output was not looked at: it came faster than it was read");
       }
       lost_bytes += bytes;
     },
+    warn,
     get lost_bytes() {
       return lost_bytes;
     },

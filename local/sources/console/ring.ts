@@ -1,35 +1,12 @@
 /** The console ring, which the supervisor writes as `ffi/supervisor/ring.h` describes, read from its file. */
 
 import type { ConsoleChunk, StreamNumber } from "./console.ts";
-import type { ExitStatus } from "./exit.ts";
-import type { ConsoleReader, ReadStream } from "./source.ts";
-
-/**
- * A reader of the ring in `file`; `status` answers how the workload ended, once it has.
- *
- * @throws {TypeError} If the file is not a ring.
- */
-export function createConsoleReader(
-  file: Deno.FsFile,
-  status: () => ExitStatus | null,
-): ConsoleReader {
-  const ring = new RingReader(file);
-  let lost_bytes = 0;
-  return {
-    status,
-    streams: ring.streams,
-    read(console) {
-      for (const chunk of ring.read()) console.write(chunk);
-      if (ring.lost_bytes > lost_bytes) console.lost(ring.lost_bytes - lost_bytes);
-      lost_bytes = ring.lost_bytes;
-    },
-  };
-}
+import type { ReadStream } from "./source.ts";
 
 const MAGIC = "svcring\0";
-const VERSION = 2;
-const HEADER_BYTES = 48;
-const STATES_AT = 40;
+const VERSION = 3;
+const HEADER_BYTES = 72;
+const STREAMS_AT = 40;
 const DATA_AT = 4_096;
 const RECORD_BYTES = 24;
 
@@ -40,12 +17,21 @@ const REASONS: Record<number, string> = {
   4: "its file cannot be read",
 };
 
+/** State of a stream that is a regular file, which the reader reads itself. */
+const IN_FILE = 5;
+
+/** A stream as the ring's header describes it. */
+export interface RingStream extends ReadStream {
+  /** Of a regular file, which is not in the ring: the offset at which the workload began to write. */
+  from?: number;
+}
+
 /** A ring in an open file; its writer may write, or die, while it is read. */
 export class RingReader {
   readonly #file: Deno.FsFile;
   readonly #capacity: number;
   /** The workload's streams, and which of them are read. */
-  readonly streams: readonly ReadStream[];
+  readonly streams: readonly RingStream[];
   #position = 0;
   /** Payload bytes written before the next record, as far as records were read. */
   #read_bytes = 0;
@@ -64,10 +50,12 @@ export class RingReader {
       throw new TypeError("Cannot read the console: not a ring of this version");
     }
     this.#capacity = header.getUint32(12, true);
-    this.streams = (["stdout", "stderr"] as const).map((stream, at) => ({
-      stream,
-      reason: REASONS[header.getUint32(STATES_AT + 4 * at, true)],
-    }));
+    this.streams = (["stdout", "stderr"] as const).map((stream, at) => {
+      const [state, from] = [0, 8].map((field) =>
+        Number(header.getBigUint64(STREAMS_AT + 16 * at + field, true))
+      );
+      return { stream, reason: REASONS[state!], from: state === IN_FILE ? from : undefined };
+    });
   }
 
   /** Bytes that were overwritten, or skipped by the writer, before they were read. */

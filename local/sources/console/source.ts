@@ -1,9 +1,10 @@
 /** The source of console errors: it follows the console and records its warnings and errors. */
 
 import type { ErrorEntry } from "@service/core";
-import { type Console, createConsole } from "./console.ts";
+import { type Console, type ConsoleSink, createConsole } from "./console.ts";
 import type { ExitStatus } from "./exit.ts";
 import { recordCaptureState } from "../capture_state.ts";
+import { createPace } from "../pacing.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Source } from "../source.ts";
 
@@ -18,8 +19,10 @@ export interface ReadStream {
 export interface ConsoleReader {
   /** The workload's streams, read or not. */
   readonly streams: readonly ReadStream[];
-  /** Passes on the bytes written since the last call. */
-  read(console: Pick<Console, "write" | "lost">): void;
+  /** Passes on bytes written since the last call, at most a megabyte or two. */
+  read(console: ConsoleSink): void;
+  /** Bytes of regular files that are not read yet. */
+  readonly unread_bytes: number;
   /** How the workload ended, or `null` while it runs. */
   status(): ExitStatus | null;
 }
@@ -31,6 +34,9 @@ const SHORT_PAUSE_MS = 5;
 
 /** Bytes of one reading that are much: the supervisor's ring holds a mebibyte. */
 const MUCH_BYTES = 65_536;
+
+/** How long the end of the run waits for files that are not read yet. */
+const PATIENCE_MS = 1_000;
 
 /** The clock, and the count of processes that ran out of memory. */
 export interface ConsoleSourceOptions {
@@ -64,7 +70,7 @@ class ConsoleSource implements Source {
     this.#follow(0);
   }
 
-  sample(recorder: Recorder): void {
+  async sample(recorder: Recorder): Promise<void> {
     for (const { stream, reason } of this.#reader.streams) {
       const captured = reason === undefined && this.#fault === undefined;
       recordCaptureState(recorder, {
@@ -79,6 +85,7 @@ class ConsoleSource implements Source {
     const status = this.#reader.status();
     this.#read();
     if (status && !this.#hasEnded) {
+      await this.#catchUp();
       this.#console.end({ ...status, ...this.#oomKills() }, this.#options.now_ns());
     } else this.#console.idle(recorder.now_ns);
     this.#hasEnded ||= status !== null;
@@ -103,6 +110,17 @@ class ConsoleSource implements Source {
     }, pause_ms);
   }
 
+  /** Reads the rest of files; what is not read in time counts as lost. */
+  async #catchUp(): Promise<void> {
+    const pace = createPace();
+    const start_ms = performance.now();
+    while (this.#reader.unread_bytes > 0 && performance.now() - start_ms < PATIENCE_MS) {
+      this.#read();
+      await pace();
+    }
+    this.#console.lost(this.#reader.unread_bytes);
+  }
+
   /** Reads the new bytes, and returns their number. */
   #read(): number {
     let size_bytes = 0;
@@ -112,6 +130,7 @@ class ConsoleSource implements Source {
         this.#console.write(chunk);
       },
       lost: (bytes) => this.#console.lost(bytes),
+      warn: (message) => this.#console.warn(message),
     });
     return size_bytes;
   }

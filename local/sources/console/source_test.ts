@@ -1,16 +1,18 @@
 /** The console as a source: errors at their own time, and the kernel's count of OOM kills. */
 
 import assert from "node:assert/strict";
-import type { Console } from "./console.ts";
+import type { ConsoleSink } from "./console.ts";
 import type { ExitStatus } from "./exit.ts";
 import { createConsoleSource } from "./source.ts";
 import { Recorder } from "../recorder.ts";
 
+const NOTHING = { streams: [], read: () => {}, unread_bytes: 0, status: () => null };
+
 Deno.test("what the console says is in the window of the tick that reads it, at its own time", async () => {
   let status: ExitStatus | null = null;
-  let next = (_: Pick<Console, "write" | "lost">) => {};
+  let next = (_: ConsoleSink) => {};
   const source = createConsoleSource(
-    { streams: [], read: (console) => next(console), status: () => status },
+    { ...NOTHING, read: (console) => next(console), status: () => status },
     { now_ns: () => 50n, oomKills: () => null },
   );
   const recorder = new Recorder(0n, () => 100n);
@@ -28,7 +30,7 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
   await source.sample(recorder);
   const second = recorder.cut(200n);
   assert.deepEqual(second.errors.map(({ message, log_ns }) => [message, log_ns]), [
-    ["service-run: some console output was lost: it came faster than it was read", 50n],
+    ["service-run: some console output was not looked at: it came faster than it was read", 50n],
     ["The command exited with status 3", 50n],
   ]);
   const [lost] = second.series.values();
@@ -43,7 +45,7 @@ Deno.test("what the console says is in the window of the tick that reads it, at 
 Deno.test("each stream says whether it is read, and why not", async () => {
   const streams = [{ stream: "stdout" as const }, { stream: "stderr" as const, reason: "gone" }];
   const source = createConsoleSource(
-    { streams, read: () => {}, status: () => null },
+    { ...NOTHING, streams },
     { now_ns: () => 50n, oomKills: () => null },
   );
   const recorder = new Recorder(0n, () => 100n);
@@ -63,7 +65,7 @@ Deno.test("a kill is told with what the kernel counted in the meantime", async (
   let kills = 4;
   const status = { code: 137, signal: "SIGKILL" };
   const source = createConsoleSource(
-    { streams: [], read: () => {}, status: () => status },
+    { ...NOTHING, status: () => status },
     { now_ns: () => 50n, oomKills: () => kills },
   );
   kills = 5;
@@ -81,13 +83,35 @@ Deno.test("the console is read between the ticks, and at once again where much w
   const read = Promise.withResolvers<void>();
   let reads = 0;
   const source = createConsoleSource({
-    streams: [],
+    ...NOTHING,
     read(console) {
       console.write(chunk);
       if (++reads === 3) read.resolve();
     },
-    status: () => null,
   }, { now_ns: () => 50n, oomKills: () => null });
   await read.promise;
   await source.settle!();
+});
+
+Deno.test("the end waits for files that are not read yet", async () => {
+  const bytes = new TextEncoder().encode("ERROR: no space\n");
+  let left = 1_000;
+  const source = createConsoleSource({
+    ...NOTHING,
+    status: () => ({ code: 0, signal: null }),
+    read(console) {
+      if (left-- === 1) console.write({ stream: 1, time_ns: 1n, bytes });
+    },
+    get unread_bytes() {
+      return Math.max(0, left);
+    },
+  }, { now_ns: () => 50n, oomKills: () => null });
+  const recorder = new Recorder(0n, () => 100n);
+  await source.sample(recorder);
+  await source.settle!();
+  const { errors, series } = recorder.cut(100n);
+  assert.deepEqual(errors.map(({ message }) => message), ["no space"]);
+  const [lost] = series.values();
+  assert(lost?.type === "counter");
+  assert.equal(lost.total, 0);
 });
