@@ -111,7 +111,7 @@ function textOf(value: unknown): string {
 }
 
 const LEVELS: Record<string, LogRecord["level"]> = {
-  ...words("error", "e err error eror f fatal crit critical severe panic alert emerg emergency"),
+  ...words("error", "e err error eror f fatal c crit critical severe panic alert emerg emergency"),
   ...words("error", "dpanic exception"),
   ...words("warning", "w warn wrn warning"),
   ...words("other", "i inf info d dbg debug t trace notice verbose default informational"),

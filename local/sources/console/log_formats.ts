@@ -32,14 +32,14 @@ const UP_TO_THREE_WORDS = String
 const PLACE = String.raw`(?:\[[^\]]*:\d+(?::\w+)?\])?\s*(?:in \w+)?`;
 
 /** Programs that write the level behind their name without a colon. */
-const TOOL = "(?:nvcc|ptxas|nvlink|fatbinary|rsync|CMake)";
+const TOOL = "(?:nvcc|ptxas|nvlink|fatbinary|rsync|CMake|[A-Z]{3,8}(?= ERROR))";
 
 /** Formats in the order in which they are tried. */
 export const FORMATS: readonly LogFormat[] = [
   {
     name: "glog, abseil, PyTorch",
     pattern:
-      /^\[?(?<level>[IWEF])\d{4} [\d:.]+ +(?:\d+ +)?(?<key>[\w./-]+(?::\d+| \S+:\d+))\]\s*(?<message>.*)$/,
+      /^\[?(?<level>[IWEF])\d{3,4} [\d:.]+ +(?:\d+ +)?(?<key>[\w./-]+(?::\d+| \S+:\d+))\]\s*(?<message>.*)$/,
     example: "E1121 01:02:03.123456 1234 file.cc:12] out of space",
   },
   {
@@ -62,6 +62,14 @@ export const FORMATS: readonly LogFormat[] = [
       String.raw`\[(?<level>[A-Z]+)\] ?(?:\[TensorRT-LLM\]\[[A-Z]+\] ?)?(?<message>.*)`,
     ),
     example: "[11/21/2026-01:02:03] [TRT-LLM] [E] out of space",
+  },
+  {
+    name: "Ray",
+    pattern: line(
+      String.raw`\[${TIME} (?<level>[IWECF]) (?<pid>\d+) \d+\] (?:\(\w+\) )?`,
+      String.raw`(?<key>\S+:\d+): +(?<message>.*)`,
+    ),
+    example: "[2026-11-21 01:02:03,123 E 12 34] file.cc:12: out of space",
   },
   {
     name: "llama.cpp",
@@ -100,6 +108,11 @@ export const FORMATS: readonly LogFormat[] = [
     example: "2026-11-21 01:02:03,123 - name - ERROR - out of space",
   },
   {
+    name: "a name and a level between dashes",
+    pattern: line(String.raw`(?<key>[\w.]{1,60}) - (?<level>${LEVEL}) - (?<message>.*)`),
+    example: "name - ERROR - out of space",
+  },
+  {
     name: "syslog's priority",
     pattern: line(
       String.raw`<(?<priority>\d{1,3})>(?:1 )?(?:\S+T\S+ |${TIME} \S+ )?`,
@@ -117,7 +130,11 @@ export const FORMATS: readonly LogFormat[] = [
   },
   {
     name: "a level in brackets",
-    pattern: line(String.raw`[[<](?<level>${LEVEL})[\]>]\s*[-:]?\s*(?<message>.*)`),
+    pattern: line(
+      String.raw`(?:[\w.-]{1,60}: )?[[<](?<level>${LEVEL}|${BRACKETED_LEVEL}|[EWF])\s*[\]>]`,
+      String.raw`\s*[-:]?\s*(?<message>.*)`,
+    ),
+    isFigure: isReading,
     example: "[ERROR] out of space",
   },
   {
@@ -128,7 +145,7 @@ export const FORMATS: readonly LogFormat[] = [
   },
   {
     name: "a level and a space",
-    pattern: line(String.raw`(?<message>(?<level>${LEVEL}) +(?<body>.*))`),
+    pattern: line(String.raw`(?<message>(?:[\w.-]{1,60}: )?(?<level>${LEVEL}) +(?<body>.*))`),
     isFigure: isNamed,
     example: "ERROR out of space",
   },
@@ -142,10 +159,11 @@ export const FORMATS: readonly LogFormat[] = [
     name: "a program's or compiler's own errors",
     pattern: line(
       String
-        .raw`(?!\S*(?:Error|Exception): |\S+ [^:]*: Error: )(?<message>(?:[\w./+<>()-]+(?: [\w.-]+){0,2}(?:[:,]\d+)*\)?: ){0,3}(?:${TOOL} |\S+:\d+:\d+ - )?`,
+        .raw`(?!\S*(?:Error|Exception): |\S+ [^:]*: Error: )(?<message>(?:\[[\w.-]+:\d+\] )?(?:[\w./+<>()-]+(?: [\w.-]+){0,2}(?:[:,]\d+)*\)?: ){0,3}(?:${TOOL} |\S+:\d+:\d+ - )?`,
       String
         .raw`(?<level>(?:[Ff]atal|[Ii]nternal compiler|[Pp]arse|[Ss]yntax) error|[Ff]atal|[Ee]rror|[Ww]arning|ERROR|WARNING|FATAL)`,
-      String.raw`(?: [A-Z]{1,4}\d{2,5}|\[\w+\]| \(dev\)| while [\w ]+)? *:\s*(?<body>\S.*))`,
+      String
+        .raw`(?: [A-Z]{1,4}\d{2,5}|\[\w+\]| \([^()]{1,60}\)| while [\w ]+)? *:\s*(?<body>\S.*))`,
     ),
     isFigure: isReading,
     example: "file.c:1:2: fatal error: out of space",

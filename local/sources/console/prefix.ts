@@ -8,11 +8,14 @@ export interface Prefixed {
   text: string;
 }
 
-/** `(EngineCore_0 pid=123) `, `(Worker pid=1, ip=10.0.0.1) `, `[rank0]: `, `[default1]:`, `[1,0]<stderr>:`. */
+/** `(EngineCore_0 pid=123) `, `(Worker pid=1, ip=10.0.0.1) `, `[rank0]: `, `[default1]:`, `[1,0]<stderr>:`, `(raylet) `. */
 const MARK =
-  /^(?:\((?<name>[\w.:/ -]{1,80}?) ?pid=(?<pid>\d+)(?:, [^()]{1,80})?\)|\[(?:rank|default|RANK )\d+\]:|\[\d+\]:(?=.)|\[\d+,\d+\](?:<\w+>)?:|\[(?:rank|RANK ?)\d+\])[ \t]?/;
+  /^(?:\((?<name>[\w.:/ -]{1,80}?) ?pid=(?<pid>\d+)(?:, [^()]{1,80})?\)|\(raylet\)|\[(?:rank|default|RANK )\d+\]:|\[\d+\]:(?=.)|\[\d+,\d+\](?:<\w+>)?:|\[(?:rank|RANK ?)\d+\])[ \t]?/;
 
-/** The line's mark and its text; several marks in a row count as one. */
+/** A sign before a message, as Julia's logger and command lines write it. */
+const SIGN = /^(?:[❌❗✗✖✘⛔⚠┌]\ufe0f?|🚨|💥|!{2,3}) +(?=\S)/;
+
+/** The line's mark and its text without a sign before it; several marks in a row count as one. */
 export function splitPrefix(line: string): Prefixed {
   let mark = "";
   let pid: string | undefined;
@@ -24,5 +27,5 @@ export function splitPrefix(line: string): Prefixed {
     pid = match.groups?.pid ?? pid;
     text = text.slice(match[0].length);
   }
-  return { mark, pid, text };
+  return { mark, pid, text: text.replace(SIGN, "") };
 }

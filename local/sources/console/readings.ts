@@ -27,12 +27,15 @@ const NAMED = new RegExp(
 const FAILING =
   /\b(?:fail\w*|exceed\w*|cannot|can't|could not|couldn't|unable|exception|invalid|not|timed out|lost|missing|too|above|below|reached|refused|denied|out of)\b/i;
 
+/** The type and the value of a variable, where code is printed: `error: str | None = None`. */
+const DECLARATION = /^[A-Za-z][\w.]*(?:\[[\w., |]*\])?(?: \| \w+)* = \S/;
+
 /** Most characters of a reading. */
 const MAX_LENGTH = 200;
 
-/** Whether the text behind a level word and its colon is a figure, or says that there is nothing. */
+/** Whether the text behind a level word and its colon is a figure, code, or says that there is nothing. */
 export function isReading(text: string): boolean {
-  return text.length <= MAX_LENGTH && READING.test(text);
+  return text.length <= MAX_LENGTH && (READING.test(text) || DECLARATION.test(text));
 }
 
 /** Whether the words behind a level word without a colon make a name with it, or are figures. */

@@ -25,7 +25,7 @@ const DIGITS = [..."0123456789"];
 /** Four letters of each text that a recogniser looks for. */
 const NEEDLE_TEXTS = [
   // Levels.
-  ...["erro", "warn", "fata", "crit", "seve", "emer", "aler", "err ", "err]", "wrn "],
+  ...["erro", "warn", "fata", "crit", "seve", "emer", "aler", "err ", "err]", "err!", "wrn "],
   ...["[e] ", "[w] ", "[f] ", ": e ", ": w ", ": f ", '":50', '":40', '":60'],
   // Tracebacks, panics and exceptions ("…ceback", "…xception", "terminate", "Process-1:").
   ...["ceba", "xcep", "pani", "unca", "mina", "goro", "ess-"],
@@ -44,6 +44,22 @@ const NEEDLE_TEXTS = [
     "xid ",
     "sigq",
   ],
+  // Ends ("exited with code 1", "non-zero", "is dead", "died", "crashed", "signal 9", "abruptly", "pure virtual", …).
+  ...[
+    "xit ",
+    "xite",
+    "th c",
+    "th s",
+    "th e",
+    "rned",
+    "n-ze",
+    "onze",
+    "dead",
+    "died",
+    "rash",
+    "igna",
+  ],
+  ...["brup", "brok", "virt", "misa", "at l", "-e l"],
   // Programs ("not found", "*** ", "such file", "denied", "refused", "space left", "cannot ", …).
   ...[
     "t fo",
@@ -87,13 +103,19 @@ const NEEDLE_TEXTS = [
     .map((module) => `e:${module}`),
   ...DIGITS.flatMap((digit) => [`js:${digit}`, `ts:${digit}`, `sx:${digit}`]),
   // glog and llama.cpp: `\nE11…`, ` E11…`, `.123 E …`.
-  ...["e", "w", "f"].flatMap((letter) =>
+  ...["e", "w", "f", "c"].flatMap((letter) =>
     DIGITS.flatMap((digit) => [
       ...["\n", "\r", " ", "["].flatMap((
         before,
       ) => [`${before}${letter}0${digit}`, `${before}${letter}1${digit}`]),
       `${digit} ${letter} `,
     ])
+  ),
+  // PyTorch, whose months are not padded: `[E218 …`.
+  ...["e", "w", "f"].flatMap((letter) =>
+    DIGITS.slice(2).flatMap((month) =>
+      ["0", "1", "2", "3"].map((day) => `[${letter}${month}${day}`)
+    )
   ),
 ];
 

@@ -4,12 +4,12 @@ import { type Block, Lines, simpleBlock } from "../block.ts";
 import { isReading } from "../readings.ts";
 
 const NAMED =
-  /^(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?(?:: (?<message>.*))?$/;
+  /^(?:Uncaught )?(?:\(in promise\) )?(?:[\w$]+\.)*(?:[\w$]*(?:Error|Exception)|(?<=\w\.)Broken\w+)(?:\(\w+\)| \[\w+\])?(?::(?: (?<message>.*))?)?$/;
 const DENO = /^error: (Uncaught .*)$/;
 /** The place of an uncaught error, which Node prints before the source line. */
 const PLACE = /^(?:node:[\w/.-]+|(?:file:\/\/)?\/.+\.[cm]?[jt]sx?):\d+$/;
 const STACK =
-  /^(?:\s+(?:at |\[|\^|.*[{}]$|\w+: )|[\]}]+,?$|Node\.js v|Caused by: |Require stack:$|- [/.]|$)/;
+  /^(?:\s+(?:at |\[|\^|.*[{}]$|\w+: )|[\]}]+,?$|Node\.js v|Caused by: |Require stack:$|- [/.]|[│└] |$)/;
 
 /** An error behind words of the program, as `console.error("Cannot load:", error)` prints it. */
 const ANNOUNCED = /^(?!\s).*[^\w$.](?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?: ./;

@@ -17,7 +17,7 @@ const REPORTS: LineFormat[] = [
   },
   {
     opens:
-      /^(?<message>terminate called (?:after throwing|without|recursively).*|libc\+\+abi: terminating.*)$/,
+      /^(?<message>terminate called (?:after throwing|without|recursively).*|(?:pure|deleted) virtual method called|libc\+\+abi: terminating.*)$/,
     takes: new RegExp(`${INDENTED.source}|${CUDA_ADVICE.source}|^$`),
     laterMessage: /^ {2}what\(\): +(.*)$/,
   },
@@ -35,15 +35,39 @@ const REPORTS: LineFormat[] = [
   },
 ];
 
+/** What shells call a signal that ended a command. */
+const SIGNAL_TEXT =
+  "(?:Segmentation fault|Killed|Aborted|Bus error|Illegal instruction|Floating point exception)";
+
+/** How a process is said to have ended badly. */
+const ENDS = [
+  String
+    .raw`.{0,200}\b(?:exited|returned|finished|completed|terminated|failed) (?:with )?(?:an? )?(?:(?:exit|return|status|error) ){0,2}(?:code|status):? ?=? ?-?[1-9]\d*\b.*`,
+  String.raw`.{0,200}\breturned (?:an? )?non-?zero (?:exit|return|status)\b.*`,
+  String.raw`.{0,200}\bfailed with (?:an? )?(?:error|exception|[1-9]\d* errors?)\b.*`,
+  String
+    .raw`.{0,200}\b(?:died|exited|terminated|crashed|stopped) (?:unexpectedly|abruptly|abnormally)\b.*`,
+  String
+    .raw`.{0,200}\b(?:worker|process|rank|node|actor|child)\b[^.]{0,30}\d[^.]{0,40}? (?:is dead|died|was killed|crashed)\b.*`,
+  String
+    .raw`.{0,200}\b(?:(?:killed|terminated|exited|died|crashed) (?:by|on|with|from|due to) (?:fatal )?signal\b|(?:caught|received|fatal|got) signal:? (?:SIG(?:SEGV|ABRT|BUS|FPE|ILL|KILL)|(?:4|6|7|8|9|11))\b).*`,
+];
+
 const NATIVES: LineFormat[] = [
   {
     opens: /^(?<message>\S+:\d+:\d+: runtime error: .*)$/,
     takes: /^(?:0x[0-9a-f]+: note:|\s+\S|SUMMARY: UndefinedBehavior)/,
   },
   {
-    opens:
-      /^(?<message>(?:.*: line \d+: +(?<pid>\d+) )?(?:Segmentation fault|Killed|Aborted|Bus error|Illegal instruction|Floating point exception)(?: +\(core dumped\))?(?: {2,}.*)?)$/,
+    opens: new RegExp(
+      String
+        .raw`^(?<message>(?:.*: line \d+: +(?<pid>\d+) )?${SIGNAL_TEXT}(?: +\(core dumped\))?(?: {2,}.*)?)$`,
+    ),
   },
+  {
+    opens: new RegExp(String.raw`^(?<message>\[\d+\] +[-+]? *(?<pid>\d+) ${SIGNAL_TEXT}.*)$`, "i"),
+  },
+  { opens: new RegExp(`^(?<message>${ENDS.join("|")})$`, "i") },
   {
     opens:
       /^(?<message>.*(?:Out of memory: Killed process (?<pid>\d+)|\boom-kill(?:er)?[:= ]|\bsegfault at [0-9a-f]|NVRM: Xid |Memory access fault by GPU|Received sigquit from a child).*)$/,
@@ -55,12 +79,13 @@ const NATIVES: LineFormat[] = [
       /^(?<message>(?:(?:llama|ggml|gguf|common|clip|mtmd)_\w+|srv +\S+|main): .*\b(?:error|failed|unable to)\b.*)$/,
   },
   {
-    opens: /^(?<message>.*: Assertion [`'].*' failed\.?|.*\bGGML_ASSERT\(.*\) failed.*)$/,
+    opens:
+      /^(?<message>.*[:\]] Assertion [`'].*[`'] failed\.?|[Aa]ssertion (?:failed: .+|".*" failed: .+)|.*\bGGML_ASSERT\(.*\) failed.*)$/,
     takes: /^\[New LWP|^#\d/,
   },
   {
     opens:
-      /^(?<message>(?:.*[ :\]])?(?:CUDA|HIP|ROCm|cuDNN|cuBLAS|CUBLAS|NCCL|RCCL|Cuda|Hip)[\w ]{0,24}(?:error|Error|failure|ERROR)\b.*|.*\b(?:CUDA_ERROR_[A-Z_]+|cudaError[A-Z]\w*|hipError[A-Z]\w*).*)$/,
+      /^(?<message>(?:.*[ :\]])?(?:CUDA|HIP|ROCm|cuDNN|cuBLAS|CUBLAS|NCCL|RCCL|Cuda|Hip)[\w ]{0,24}(?:error|Error|failure|ERROR)\b.*|.*\b(?:CUDA_ERROR_[A-Z_]+|cudaError[A-Z]\w*|hipError[A-Z]\w*|an illegal memory access was encountered|unspecified launch failure|device-side assert triggered|misaligned address).*)$/,
     takes: new RegExp(`${INDENTED.source}|${CUDA_ADVICE.source}`),
   },
 ];

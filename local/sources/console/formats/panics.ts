@@ -10,7 +10,7 @@ const GO_STACK =
 /** A Go panic or fatal error with its goroutines. */
 export function openGoPanic(text: string): Block | undefined {
   const message =
-    /^(?:panic: .*|fatal error: (?:all goroutines|concurrent map|runtime|unexpected signal|stack overflow|out of memory).*|SIG[A-Z]+: .*)$/
+    /^(?:panic: .*|unexpected fault address .*|fatal error: (?:all goroutines|concurrent map|runtime|unexpected signal|stack overflow|out of memory).*|SIG[A-Z]+: .*)$/
       .exec(text)?.[0];
   if (message === undefined || isReading(message.replace(/^panic: /, ""))) return undefined;
   return simpleBlock({ message, first: text, takes: GO_STACK, last: /^exit status \d+$/ });

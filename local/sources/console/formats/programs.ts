@@ -12,7 +12,7 @@ const ERRNO = String
 
 /** Beginnings of what command lines say of their arguments and files. */
 const REFUSAL = String
-  .raw`(?:cannot |can't |could not |couldn't |failed to |unable to |was unable to |no module named |missing (?:\w+ ){0,2}operand|missing \S+ near |invalid (?:option|argument|user|group|adjustment|mode|number|date|identifier)|unrecognized (?:option|argument)|unknown (?:option|command|argument)|option \S+ (?:is unknown|requires an argument)|illegal option|bad (?:usage|option|substitution)|unexpected )`;
+  .raw`(?:cannot |can't |could not |couldn't |failed to |unable to |was unable to |no module named |missing (?:\w+ ){0,2}operand|missing \S+ near |invalid (?:option|argument|user|group|adjustment|mode|number|date|identifier|regular expression|value|character|path|url|format|input|choice|header|syntax)|not (?:in \w+ format|an? (?:valid|regular)\b|permitted|recognized)|unrecognized (?:option|argument)|unknown (?:option|command|argument)|option \S+ (?:is unknown|requires an argument)|illegal option|bad (?:usage|option|substitution)|unexpected )`;
 
 const STACK = /^(?:\s+\S|Stack trace:|#\d+ )/;
 
@@ -39,8 +39,11 @@ const PROGRAMS: LineFormat[] = [
   // Builds and packages.
   { opens: /^(?<message>(?:.{0,80}: |\[[\w.-]+:\d+\] )\*\*\* \S.*)$/ },
   { opens: /^(?<message>\S+: (?:undefined reference to|in function ['`].*undefined) .*)$/ },
-  { opens: /^(?<message>\S+\.go:\d+:\d+: .+)$/ },
-  { opens: /^(?<message>CMake Error(?:: | at ).+)$/, takes: /^(?: {2}\S|$)/ },
+  { opens: /^(?<message>(?:vet: )?\S+\.go:\d+:\d+: .+)$/ },
+  {
+    opens: /^(?<message>CMake Error(?:: | at ).+|-- .* incomplete, errors occurred!)$/,
+    takes: /^(?: {2}\S|$)/,
+  },
   {
     level: "warning",
     opens: /^(?<message>CMake Warning(?: \(dev\))?(?::| (?:at|in) .+:?))$/,
@@ -49,6 +52,11 @@ const PROGRAMS: LineFormat[] = [
   { opens: /^(?<message>FAILED: \S.*|ninja: build stopped: .*|FAILURE: Build failed .*)$/ },
   { opens: /^(?<message>(?:(?:npm|yarn|pnpm) (?:error|ERR!)|error Command) \S.*|E: \S.*)$/ },
   { level: "warning", opens: /^(?<message>npm warn \S.*|W: \S.*)$/i },
+  { opens: /^(?<message>[1-9]\d* errors? (?:detected|generated|occurred|found)\b.*)$/ },
+  {
+    opens:
+      /^(?<message>(?:BUILD |> Task \S+ |.{0,300}(?:\.\.\.|:) ?)FAILED(?: in [\d.]+ ?m?s|\. .*|[.!])?|\S+::.{1,300} FAILED +\[ *\d+%\])$/,
+  },
   {
     opens: /^(?<message>FAILED (?:\S+::\S+.*|\([\w=, ]+\))|--- FAIL: \S.*|FAIL: \w+ \(.*\))$/,
   },
@@ -62,10 +70,24 @@ const PROGRAMS: LineFormat[] = [
       /^(?<message>MPI_ABORT was invoked .*|.*\bcalled MPI_Abort\(.*|(?:mpirun|mpiexec|prterun|ORTE) (?:has lost|noticed|was unable|detected) .*|= +BAD TERMINATION .*)$/,
   },
   {
-    opens:
-      /^(?<message>(?:[\w./@-]+(?::? [\w./@-]+){0,5} failed|[\w./@-]+:(?: [\w./@-]+){1,3} error): (?!\d|no\b|none\b|ok\b|\w*(?:Error|Exception)\b)\S.*)$/,
+    opens: new RegExp(
+      String
+        .raw`^(?<message>(?:[\w./@-]+(?::? [\w./@-]+){0,5} failed|[\w./@-]+:(?: [\w./@-]+){1,3} error): (?!\d|no\b(?! such)|none\b|ok\b|\w*(?:Error|Exception)\b)\S.*)$`,
+    ),
   },
-  { opens: /^(?<message>(?:Failed|Unable) to \w+ [^:]{1,120}: \S.*)$/ },
+  // What programs say in words.
+  {
+    opens: new RegExp(
+      `^(?<message>${
+        [
+          String.raw`(?:Failed|Unable) to \w+ (?:[^:]{1,120}: \S.*|[^:,;?]{1,200})`,
+          String
+            .raw`An? (?:\w+ ){0,2}(?:error|exception) (?:has )?occurred(?:[.:!]?| \(.*| (?:while|during|when|in|at|on|with)\b.*)`,
+        ].join("|")
+      })$`,
+      "i",
+    ),
+  },
   { opens: /^(?:# *)?(?<message>(?:fatal error: )?Check failed: .*)$/, takes: /^#/ },
   { opens: /^(?<message>.*\bhttp: panic serving .*)$/, takes: /^(?:goroutine |\t|\S+\(.*\)$|$)/ },
   // The C library, debuggers and valgrind.
@@ -110,7 +132,7 @@ const PROGRAMS: LineFormat[] = [
     opens:
       /^(?<message>Can't (?:locate \S+ in @INC|open perl script) .*|(?:BEGIN failed--c|Execution of \S+ aborted due to c)ompilation .*)$/,
   },
-  { opens: /^(?<message>Error in .+ : .*|Error in .+ :|Execution halted)$/, takes: /^ {2}\S/ },
+  { opens: /^(?<message>Error in .+ : .*|Error in .+:|Execution halted)$/, takes: /^ {2}\S/ },
   {
     level: "warning",
     opens: /^(?<message>Warning messages?:|Warning message:)$/,
@@ -122,7 +144,10 @@ const PROGRAMS: LineFormat[] = [
     takes: /^(?: {4}|")/,
   },
   { opens: /^(?<message>\*\* \([\w.]+\) .+)$/, takes: /^ {4}\S/ },
-  { opens: /^(?<message>Fortran runtime error: .*|forrtl: severe .*|ERROR STOP\b.*)$/ },
+  {
+    opens:
+      /^(?<message>Fortran runtime error: .*|At line \d+ of file .+|forrtl: severe .*|ERROR STOP\b.*)$/,
+  },
 ];
 
 /** The error of a program that starts on this line. */

@@ -244,11 +244,11 @@ export function openSyntaxError(text: string): Block | undefined {
 
 /** A line of the warnings module, whose source line follows. */
 export function openWarning(text: string): Block | undefined {
-  const [, where, message] = /^(\S.*:\d+): (\w+Warning: .*)$/.exec(text) ?? [];
-  if (!where) return undefined;
+  const message = /^(?:\S.*:\d+: )?([A-Z]\w+Warning: .*)$/.exec(text)?.[1];
+  if (message === undefined) return undefined;
   return simpleBlock({
     level: "warning",
-    message: message!,
+    message,
     first: text,
     takes: /^(?!.)./,
     last: /^ {2}\S/,

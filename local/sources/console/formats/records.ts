@@ -6,7 +6,7 @@ import { NOTE_PAUSE_NS } from "./python.ts";
 
 /** Lines of stacks, and what asyncio prints of the task before one. */
 const STACK_LINE =
-  /^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more|\d+ +0x[0-9a-f]+ |future: <|Stack \(most recent call last\):$)/;
+  /^(?:\s+at |\t|Caused by: |\s+\.\.\. \d+ more|[│└] |\d+ +0x[0-9a-f]+ |future: <|Stack \(most recent call last\):$)/;
 
 const MAX_LINES = 1_000;
 

@@ -21,17 +21,22 @@ const FILES: readonly (readonly [file: string, expected: Verdict])[] = [
   ["ordinary.txt", "ordinary"],
 ];
 
+/** The folders of the lines: `second` has those that were written without sight of the rules. */
+const FOLDERS = ["corpus", "corpus/second"];
+
 /** All lines of the corpus, each judged alone between ordinary lines. */
 export function judgeCorpus(): CorpusLine[] {
-  return FILES.flatMap(([file, expected]) => {
-    let programs = "";
-    return Deno.readTextFileSync(new URL(`corpus/${file}`, import.meta.url))
-      .trimEnd().split("\n").flatMap((text) => {
-        if (!text.startsWith("## ")) return [{ programs, text, expected, found: verdict(text) }];
-        programs = text.slice(3);
-        return [];
-      });
-  });
+  return FOLDERS.flatMap((folder) =>
+    FILES.flatMap(([file, expected]) => {
+      let programs = "";
+      return Deno.readTextFileSync(new URL(`${folder}/${file}`, import.meta.url))
+        .trimEnd().split("\n").flatMap((text) => {
+          if (!text.startsWith("## ")) return [{ programs, text, expected, found: verdict(text) }];
+          programs = text.slice(3);
+          return [];
+        });
+    })
+  );
 }
 
 /** The corpus' figures as a table of Markdown. */
