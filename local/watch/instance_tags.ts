@@ -27,6 +27,9 @@ const VARIABLES: Tags = {
 
 const TAG_PREFIX = "SERVICE_TAG_";
 
+/** Tags that every instance has, however many others there are. */
+const ALWAYS = ["instance.id", "host.name", "process.pid"];
+
 /** Tags of an instance; of equal keys the first wins: the id, tags given, `SERVICE_TAG_*`, the place. */
 export function instanceTags(options: InstanceTagsOptions): Tags {
   const { id, env, hostname, pid, tags = {}, containerId = "" } = options;
@@ -46,7 +49,9 @@ export function instanceTags(options: InstanceTagsOptions): Tags {
   const chosen = new Map<string, string>();
   for (const [key = "", value = ""] of entries) {
     if (key === "" || key.length > MAX_NAME_LENGTH || value === "" || chosen.has(key)) continue;
-    if (chosen.size < MAX_TAGS) chosen.set(key, value.slice(0, MAX_VALUE_LENGTH));
+    chosen.set(key, value.slice(0, MAX_VALUE_LENGTH));
   }
-  return Object.fromEntries(chosen);
+  const keys = [...ALWAYS.filter((key) => chosen.has(key)), ...chosen.keys()];
+  const kept = [...new Set(keys)].slice(0, MAX_TAGS);
+  return Object.fromEntries(kept.map((key) => [key, chosen.get(key)!]));
 }

@@ -46,10 +46,12 @@ Deno.test("tags of flags win over those of the environment, these over those of 
   );
 });
 
-Deno.test("an instance never has more tags than an upload may carry", () => {
+Deno.test("an instance never has more tags than an upload may carry, and always its id, host and process", () => {
   const env = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`SERVICE_TAG_T${i}`, "x"]));
   const tags = instanceTags({ ...run, env, tags: { given: "kept" } });
   assert.equal(Object.keys(tags).length, 64);
   assert.equal(tags["instance.id"], run.id);
+  assert.equal(tags["host.name"], "box");
+  assert.equal(tags["process.pid"], "42");
   assert.equal(tags.given, "kept");
 });
