@@ -74,6 +74,16 @@ export function absorbEntries(ours: Entries, theirs: Partial<Entries>): void {
   }
 }
 
+/** Takes the entries later than `to_ns` out of those of a window. */
+export function takeLater(ours: Entries, to_ns: bigint): Entries {
+  const lists: Record<keyof Entries, Entry[]> = ours;
+  return eachList((field, { at_ns }) => {
+    const all = lists[field];
+    lists[field] = all.filter((entry) => at_ns(entry) <= to_ns);
+    return all.filter((entry) => at_ns(entry) > to_ns);
+  }) as Entries;
+}
+
 /** Only the lists of `source`, which may have more fields. */
 export function entriesOf(source: Entries): Entries {
   return eachList((field) => source[field]) as Entries;

@@ -18,7 +18,7 @@ import {
   tsFromNs,
   type Window,
 } from "@service/core";
-import { absorbEntries } from "@service/core/entries";
+import { absorbEntries, takeLater } from "@service/core/entries";
 import { MAX_ERROR_LENGTH, MAX_MAGNITUDE } from "@service/core/limits";
 import type { ValuesOf } from "@service/core/series";
 import { rounded } from "@service/core/sum";
@@ -26,6 +26,12 @@ import { absorbSeries, mergeResources } from "@service/core/window";
 
 /** The increase of a distribution. */
 export type HistogramIncrease = ValuesOf<HistogramSeries>;
+
+/** How a window is cut. */
+export interface CutOptions {
+  /** Whether no window follows. */
+  isLast?: boolean;
+}
 
 /** Key of a series with known tags. */
 interface KnownKey extends Pick<Series, "name" | "type"> {
@@ -102,11 +108,17 @@ export class Recorder {
     this.#window.resources.set(key, before ? mergeResources(before, seen) : seen);
   }
 
-  /** The window of all records since the last cut; the next one starts at its end. */
-  cut(to_ns: bigint): Window {
+  /**
+   * The window of all records since the last cut; the next one starts at its end, and has the entries
+   * that happened later than that. The last window has these too, as of its end.
+   */
+  cut(to_ns: bigint, { isLast = false }: CutOptions = {}): Window {
     const window = this.#window;
     window.to_ns = to_ns;
     this.#window = emptyWindow(to_ns);
+    const later = takeLater(window, to_ns);
+    if (isLast) window.errors.push(...later.errors.map((entry) => ({ ...entry, log_ns: to_ns })));
+    else absorbEntries(this.#window, later);
     return window;
   }
 

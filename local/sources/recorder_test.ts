@@ -27,6 +27,21 @@ Deno.test("a window starts where the one before it ended, and holds only its own
   assert.equal(second.series.size, 0);
 });
 
+Deno.test("an entry is in the window in which it happened, or at the end of the last one", () => {
+  const recorder = new Recorder(0n, () => 10n);
+  const at = (log_ns: bigint) => {
+    recorder.error({ level: "error", message: `at ${log_ns}`, exception: "", log_ns });
+  };
+  const cut = (to_ns: bigint, isLast = false) =>
+    recorder.cut(to_ns, { isLast }).errors.map(({ message, log_ns }) => `${message}, ${log_ns}`);
+  for (const log_ns of [25n, 10n, 11n, 3n]) at(log_ns);
+  assert.deepEqual(cut(10n), ["at 3, 3", "at 10, 10"]);
+  at(12n);
+  assert.deepEqual(cut(20n), ["at 11, 11", "at 12, 12"]);
+  for (const log_ns of [24n, 21n]) at(log_ns);
+  assert.deepEqual(cut(22n, true), ["at 21, 21", "at 24, 22", "at 25, 22"]);
+});
+
 Deno.test("frozen tags give the same series as others, by name and type", () => {
   const windows = [Object.freeze({ k: "v" }), { k: "v" }].map((tags) => {
     const recorder = new Recorder(0n, () => 1n);

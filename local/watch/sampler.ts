@@ -146,7 +146,7 @@ export class Sampler {
     const until_ns = this.#ended_ns ?? to_ns;
     const covered_ns = (until_ns < to_ns ? until_ns : to_ns) - this.total.to_ns;
     this.#recorder.counter(COVERED, {}, Math.max(0, Number(covered_ns)));
-    const window = this.#recorder.cut(to_ns);
+    const window = this.#recorder.cut(to_ns, { isLast: this.#settled });
     this.#to_ns = undefined;
     this.#accumulator.add(window);
     await this.#history.add(window);
