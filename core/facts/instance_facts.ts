@@ -65,8 +65,8 @@ export interface Course {
   metric: string;
   /** Tags of the series. */
   tags: Readonly<Record<string, string>>;
-  /** `level` of a gauge, `rate` a second of a counter, `mean` of a histogram, `seconds` a second of a profile. */
-  of: "level" | "rate" | "mean" | "share";
+  /** `level` of a gauge, `rate` a second of a counter, `mean` of a histogram. */
+  of: "level" | "rate" | "mean";
   /** One value a step, in order; `null` where the step has none. */
   values: (number | null)[];
 }
@@ -103,6 +103,6 @@ export interface InstanceFacts {
   steps: CourseStep[];
   /** Index of the first step of `steady`. */
   first_steady_step: number;
-  /** Courses over `steps` of every series but profiles, and of the busy share of each device. */
+  /** Courses over `steps` of every series but profiles. */
   courses: Course[];
 }

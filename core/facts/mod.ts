@@ -13,3 +13,6 @@ export type {
 } from "./instance_facts.ts";
 export type { Durations, Level } from "./level.ts";
 export type { HostFacts, ProcessFacts } from "./process_facts.ts";
+export { instanceFacts } from "./instance.ts";
+export type { InstanceRead, StepRead } from "./reading.ts";
+export { flagOf } from "./workload.ts";

@@ -1,0 +1,151 @@
+/** Engines: what their own metrics tell, in one form. */
+
+import { rounded } from "../sum.ts";
+import type { Tags } from "../tags.ts";
+import { type EngineNames, ENGINES } from "./engine_names.ts";
+import type { EngineFacts } from "./engine_facts.ts";
+import type { WorkloadFacts } from "./instance_facts.ts";
+import type { Durations, Level } from "./level.ts";
+import type { Reading } from "./reading.ts";
+import { flagOf } from "./workload.ts";
+
+/** Tags that tell servers with queues of their own apart. */
+const APART: readonly string[] = ["metrics.url", "engine", "dp_rank", "model_name"];
+/** Ways to finish that are whole answers. */
+const WHOLE: ReadonlySet<string> = new Set(["stop", "length", "tool_calls", "eos", ""]);
+
+/** The engines of a reading. */
+export function enginesOf(reading: Reading, workload: WorkloadFacts): EngineFacts[] {
+  return ENGINES.flatMap((names) =>
+    serversOf(reading, names).map((tags) => engineOf(reading, { names, tags, workload }))
+  );
+}
+
+/** The tags of each server: those by which its gauges of requests differ. */
+function serversOf(reading: Reading, { prefix, running, generated_tokens }: EngineNames): Tags[] {
+  for (const name of [...running, ...generated_tokens]) {
+    const found = new Map<string, Tags>();
+    for (const { tags } of reading.series(prefix + name)) {
+      const own = Object.fromEntries(
+        APART.flatMap((tag) => tags[tag] === undefined ? [] : [[tag, tags[tag]]]),
+      );
+      found.set(JSON.stringify(own), own);
+    }
+    if (found.size > 0) return [...found].sort(([a], [b]) => a < b ? -1 : 1).map(([, own]) => own);
+  }
+  return [];
+}
+
+function engineOf(
+  reading: Reading,
+  { names, tags, workload }: { names: EngineNames; tags: Tags; workload: WorkloadFacts },
+): EngineFacts {
+  const first = <T>(list: readonly string[], read: (name: string) => T | null): T | null => {
+    for (const name of list) {
+      const value = read(names.prefix + name);
+      if (value !== null) return value;
+    }
+    return null;
+  };
+  const level = (list: readonly string[]): Level | null =>
+    first(list, (name) => reading.level(name, tags));
+  const total = (list: readonly string[]): number | null =>
+    first(list, (name) => reading.total(name, tags));
+  const rate = (list: readonly string[]): number | null => perSecond(total(list), reading.seconds);
+  const durations = (list: readonly string[]): Durations | null =>
+    first(list, (name) => reading.durations(name, tags));
+  const requests = total(names.requests) ?? durations(names.request)?.count ?? null;
+  const prompt = total(names.prompt_tokens);
+  const generated = total(names.generated_tokens);
+  const limit = Number(flagOf(workload, ...names.limit_flags) ?? NaN);
+  const ends = endsOf(reading, names, tags);
+  const graphs = level(names.graphs);
+  const configuration = configurationOf(reading, names);
+  return {
+    engine: names.engine,
+    tags,
+    seconds: reading.seconds,
+    running: level(names.running),
+    waiting: level(names.waiting),
+    max_running: Number.isFinite(limit) && limit > 0 ? limit : null,
+    cache_use: level(names.cache_use),
+    cache_tokens: level(names.cache_tokens)?.last ?? cacheTokens(configuration),
+    preemptions_per_second: rate(names.preemptions),
+    prefix_hit_share: ratio(total(names.prefix_hits), total(names.prefix_queries)) ??
+      level(names.prefix_hit_share)?.mean ?? null,
+    prompt_tokens_per_second: perSecond(prompt, reading.seconds),
+    generated_tokens_per_second: perSecond(generated, reading.seconds),
+    requests_per_second: perSecond(requests, reading.seconds),
+    failed_requests_per_second: rate(names.failed) ?? perSecond(ends.failed, reading.seconds),
+    length_limited_share: ratio(ends.length, ends.all),
+    prompt_tokens_per_request: ratio(prompt, requests),
+    generated_tokens_per_request: ratio(generated, requests),
+    queue: durations(names.queue),
+    prefill: durations(names.prefill),
+    first_token: durations(names.first_token),
+    between_tokens: durations(names.between_tokens),
+    request: durations(names.request),
+    accepted_share: ratio(total(names.accepted), total(names.drafted)) ??
+      level(names.accepted_share)?.mean ?? null,
+    tokens_per_step: speculated(total(names.accepted), total(names.drafts)) ??
+      level(names.accepted_length)?.mean ?? null,
+    uses_graphs: graphs ? graphs.mean >= 0.5 : graphsByFlag(workload),
+    configuration,
+  };
+}
+
+/** Requests by the way they finished, where the engine tells. */
+function endsOf(
+  reading: Reading,
+  { prefix, requests }: EngineNames,
+  tags: Tags,
+): { all: number | null; length: number | null; failed: number | null } {
+  const ends = requests.flatMap((name) => reading.series(prefix + name, tags))
+    .filter(({ tags }) => tags.finished_reason !== undefined)
+    .flatMap((series) =>
+      series.type === "counter"
+        ? [{ reason: series.tags.finished_reason!, times: rounded(series.total) }]
+        : []
+    );
+  if (ends.length === 0) return { all: null, length: null, failed: null };
+  const sum = (isMeant: (reason: string) => boolean) =>
+    ends.reduce((all, { reason, times }) => all + (isMeant(reason) ? times : 0), 0);
+  return {
+    all: sum(() => true),
+    length: sum((reason) => reason === "length"),
+    failed: sum((reason) => !WHOLE.has(reason)),
+  };
+}
+
+/** The tags of the gauges that carry configuration. */
+function configurationOf(reading: Reading, { prefix, configuration }: EngineNames): Tags {
+  return Object.assign(
+    {},
+    ...configuration.flatMap((name) => reading.series(prefix + name).map(({ tags }) => tags)),
+  );
+}
+
+/** Tokens of vLLM's cache: blocks by their size. */
+function cacheTokens({ num_gpu_blocks, block_size }: Tags): number | null {
+  return Number(num_gpu_blocks) * Number(block_size) || null;
+}
+
+/** Whether the command line turns graphs off; `null` where it does not say. */
+function graphsByFlag(workload: WorkloadFacts): boolean | null {
+  const eager = flagOf(workload, "--enforce-eager", "--disable-cuda-graph");
+  return eager === undefined || eager === "false" || eager === "False" ? null : false;
+}
+
+/** Tokens of a step: those accepted of each draft, and the one that is sure. */
+function speculated(accepted: number | null, drafts: number | null): number | null {
+  const more = ratio(accepted, drafts);
+  return more === null ? null : 1 + more;
+}
+
+function ratio(part: number | null, whole: number | null): number | null {
+  return part === null || !whole ? null : part / whole;
+}
+
+function perSecond(total: number | null, seconds: number): number | null {
+  return total === null || seconds <= 0 ? null : total / seconds;
+}

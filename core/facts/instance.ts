@@ -1,0 +1,99 @@
+/** The facts of one instance, made from what was read of it. */
+
+import { newestFirst } from "../entries.ts";
+import { type Interval, overlap } from "../gaps.ts";
+import { rounded } from "../sum.ts";
+import { SECOND_NS } from "../time.ts";
+import { absorb, emptyWindow, type Window } from "../window.ts";
+import { capturesOf, lossesOf } from "./captures.ts";
+import { coursesOf } from "./courses.ts";
+import { devicesOf } from "./devices.ts";
+import { enginesOf } from "./engines.ts";
+import type { InstanceFacts } from "./instance_facts.ts";
+import { hostOf, processesOf } from "./processes.ts";
+import { type InstanceRead, type MeasuredStep, Reading, type StepRead } from "./reading.ts";
+import { findStartUp, type StartUp } from "./startup.ts";
+import { workloadOf } from "./workload.ts";
+
+/** A span that begins this soon after the instance did contains its start-up. */
+const START_SECONDS = 5;
+
+/** The facts of an instance of which something was read. */
+export function instanceFacts(read: InstanceRead): InstanceFacts {
+  const { instance, asked, gaps, is_running } = read;
+  const steps = read.steps.map(measured);
+  const ran: Interval = {
+    from_ns: steps[0]?.from_ns ?? asked.from_ns,
+    to_ns: steps.at(-1)?.to_ns ?? asked.from_ns,
+  };
+  const startUp = startUpOf(read, steps);
+  const before = steps.slice(0, startUp.first);
+  const after = steps.slice(startUp.first);
+  const steady = new Reading(after, merged(after, ran.to_ns));
+  const workload = workloadOf(instance.attributes);
+  const entries = merged(steps, ran.from_ns);
+  return {
+    instance,
+    span: {
+      asked,
+      ran,
+      steady: { from_ns: after[0]?.from_ns ?? ran.to_ns, to_ns: ran.to_ns },
+      covered_seconds: secondsOf(steps),
+      steady_seconds: steady.seconds,
+      startup_seconds: secondsOf(before),
+      startup_reason: startUp.reason,
+      gaps: [...gaps],
+      is_running,
+    },
+    workload,
+    captures: capturesOf(steady),
+    losses: lossesOf(steady),
+    devices: devicesOf(steady),
+    processes: processesOf(steady),
+    host: hostOf(steady, instance.tags["host.name"]),
+    engines: enginesOf(steady, workload),
+    errors: newestFirst(entries).errors,
+    steps: steps.map(({ from_ns, to_ns, seconds }) => ({ from_ns, to_ns, seconds })),
+    first_steady_step: startUp.first,
+    courses: coursesOf(steps),
+  };
+}
+
+/** Start-up is looked for where the span begins with the instance. */
+function startUpOf(
+  { instance, steps: [first] }: InstanceRead,
+  steps: readonly MeasuredStep[],
+): StartUp {
+  if (!first) return { first: 0, reason: "nothing was read" };
+  const since = Number(first.window.from_ns / SECOND_NS) - instance.first_seen_ts;
+  if (since > START_SECONDS) return { first: 0, reason: "the run began before the span" };
+  return findStartUp(steps);
+}
+
+/** A step with the seconds that its windows cover: as they say themselves, else their span without gaps. */
+function measured({ window, gaps }: StepRead): MeasuredStep {
+  const { from_ns, to_ns } = window;
+  let covered_ns = 0;
+  window.series.forEach((series) => {
+    if (series.type === "counter" && series.name === "profiler_covered_nanoseconds") {
+      covered_ns += rounded(series.total);
+    }
+  });
+  if (covered_ns > 0) return { from_ns, to_ns, seconds: covered_ns / 1e9, window };
+  let ns = to_ns - from_ns;
+  for (const gap of gaps) {
+    const missing = overlap(gap, { from_ns, to_ns });
+    if (missing.to_ns > missing.from_ns) ns -= missing.to_ns - missing.from_ns;
+  }
+  return { from_ns, to_ns, seconds: Math.max(0, Number(ns) / 1e9), window };
+}
+
+function merged(steps: readonly MeasuredStep[], at_ns: bigint): Window {
+  const window = emptyWindow(steps[0]?.from_ns ?? at_ns);
+  for (const step of steps) absorb(window, step.window);
+  return window;
+}
+
+function secondsOf(steps: readonly MeasuredStep[]): number {
+  return steps.reduce((sum, { seconds }) => sum + seconds, 0);
+}
