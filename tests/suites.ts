@@ -13,6 +13,7 @@ export const SUITES: Readonly<Record<string, readonly string[]>> = {
   edge: ["edge"],
   faults: ["tests/faults"],
   end_to_end: ["tests/end_to_end"],
+  engines: ["tests/engines"],
   repository: [
     "mod.ts",
     "tests/bench",

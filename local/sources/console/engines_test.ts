@@ -1,4 +1,7 @@
-/** Consoles of engines that failed, as they were written: each failure is told once, with its traceback. */
+/**
+ * Consoles of engines as they were written: each failure is told once, with its traceback, and where
+ * none failed nothing is told. Versions and dates: `tests/engines/recordings/README.md`.
+ */
 
 import assert from "node:assert/strict";
 import type { ErrorEntry } from "@service/core";
@@ -6,6 +9,30 @@ import { createConsole } from "./console.ts";
 
 /** The errors of a console: beginning of the message, and last line of the traceback. */
 const ERRORS: Record<string, [message: string, last: RegExp][]> = {
+  vllm_healthy: [],
+  sglang_healthy: [],
+  llama_server_load: [["srv    send_error: task id = 15353, error: request (12002 tokens)", /^$/]],
+  vllm_port_taken: [["OSError: [Errno 98] Address already in use", /^OSError: .* in use$/]],
+  vllm_wrong_model: [["huggingface_hub.errors.HFValidationError", /^huggingface_hub\.errors/]],
+  vllm_worker_died_first_request: [
+    ["Worker proc VllmWorker-0 died unexpectedly", /^$/],
+    ["Dumping input data for V1 LLM engine", /^$/],
+    ["Dumping scheduler output", /^$/],
+    ["Dumping scheduler stats", /^$/],
+    ["AsyncLLM output_handler failed.", /^vllm.*EngineDeadError/],
+    ["EngineCore encountered a fatal error.", /^RuntimeError: cancelled$/],
+  ],
+  llama_server_badflag: [["error: invalid argument: --nope", /^$/]],
+  llama_server_porttaken: [
+    ["srv         start: couldn't bind HTTP server socket", /^$/],
+    ["srv  llama_server: exiting due to HTTP server error", /^$/],
+  ],
+  llama_server_oom: [
+    ["llama_init_from_model: failed to initialize the context: std::bad_alloc", /^$/],
+    ["cmn  common_init_: failed to create context", /^$/],
+    ["srv    load_model: failed to create_context", /^$/],
+    ["srv  llama_server: exiting due to model loading error", /^$/],
+  ],
   torchrun_fail_n: [
     ["RuntimeError: rank 1 diverged at step 20", /^RuntimeError: rank 1 diverged/],
     ["RuntimeError: [/__w/pytorch/", /^RuntimeError: .*Connection closed by peer/],

@@ -45,6 +45,15 @@ const MAX_LAST_READINGS = 2 * MAX_SERIES;
 
 const OWN_NAMES = new Set(catalogue.map(({ name }) => name));
 
+/** How the counts of a scrape are read. */
+export interface RecordOptions {
+  /** Whether the counts before the first scrape are the instance's, where the target does not say when it started. */
+  first: FirstReading;
+  /** The sockets at which the target listens, where they are known. */
+  sockets?: string;
+  pace: Pace;
+}
+
 /** The last reading of a series. */
 interface LastReading {
   tags: Tags;
@@ -64,6 +73,7 @@ export class FamilyReadings {
   #scrapes = 0;
   /** Start of the target's process, in epoch seconds, where it tells it. */
   #started: number | undefined;
+  #sockets: string | undefined;
   #created: CreatedGauges = new Map();
   /** Whether a scrape was read to its end: a series that appears later counted nothing before. */
   #complete = false;
@@ -73,22 +83,24 @@ export class FamilyReadings {
     this.#options = options;
   }
 
-  /**
-   * Records a scrape, and returns the number of series that were refused. Where the target does not
-   * say when it started, `first` says whether its counts before the first scrape are the instance's.
-   */
+  /** Records a scrape, and returns the number of series that were refused. */
   async record(
     { families, fault }: Exposition,
     recorder: Recorder,
-    { first, pace }: { first: FirstReading; pace: Pace },
+    { first, sockets, pace }: RecordOptions,
   ): Promise<number> {
     const started = startOf(families);
     if (this.#scrapes++ === 0) this.#first = this.#firstReadingSince(started) ?? first;
-    else if (isOtherProcess(this.#started, started)) {
+    else if (
+      started === undefined
+        ? this.#isElsewhere(sockets, families)
+        : isOtherProcess(this.#started, started)
+    ) {
       this.#last.clear();
       this.#first = "increase";
     }
     this.#started = started ?? this.#started;
+    this.#sockets = sockets ?? this.#sockets;
     this.#created = createdGauges(families);
     let refused = 0;
     for (const family of families) {
@@ -101,6 +113,20 @@ export class FamilyReadings {
     this.#created.clear();
     this.#dropOldest();
     return refused;
+  }
+
+  /** Whether another process than before listens: its sockets are others, and a count has fallen. */
+  #isElsewhere(sockets: string | undefined, families: readonly Family[]): boolean {
+    if (sockets === undefined || this.#sockets === undefined || sockets === this.#sockets) {
+      return false;
+    }
+    return families.some((family) =>
+      family.type === "counter" && family.series.some((series) => {
+        const point = countOf(series);
+        const last = point && this.#last.get(lastKey(family, series, point));
+        return last?.total !== undefined && point!.value < last.total;
+      })
+    );
   }
 
   /** The meaning of a first reading with this start of counting; `undefined` if the start is unknown. */
@@ -138,7 +164,7 @@ export class FamilyReadings {
   }
 
   #recordCounter(family: Family, series: ExposedSeries, recorder: Recorder): boolean {
-    const point = series.points.find(({ suffix }) => suffix !== "_created");
+    const point = countOf(series);
     if (!point) return true;
     if (point.value < 0) return false;
     // An infinite total would make every later increase infinite.
@@ -180,12 +206,11 @@ export class FamilyReadings {
   }
 
   #lastReading(family: Family, series: ExposedSeries, point?: Point): LastReading {
-    const bound = point?.bound ?? null;
-    const suffix = point?.suffix ?? "";
-    const key = `${family.name}\n${family.type}\n${suffix}\n${bound ?? ""}\n${series.key}`;
+    const key = lastKey(family, series, point);
     let last = this.#last.get(key);
     if (!last) {
-      last = { tags: this.#tags(family, series, bound), scrape: this.#scrapes };
+      const tags = this.#tags(family, series, point?.bound ?? null);
+      last = { tags, scrape: this.#scrapes };
       this.#last.set(detached(key), last);
     }
     last.scrape = this.#scrapes;
@@ -209,6 +234,16 @@ export class FamilyReadings {
     const oldest = [...this.#last].sort(([, a], [, b]) => a.scrape - b.scrape);
     for (const [key] of oldest.slice(0, this.#last.size - MAX_SERIES)) this.#last.delete(key);
   }
+}
+
+/** The sample of a counter that counts. */
+function countOf({ points }: ExposedSeries): Point | undefined {
+  return points.find(({ suffix }) => suffix !== "_created");
+}
+
+/** The key of a series' last reading. */
+function lastKey({ name, type }: Family, { key }: ExposedSeries, point?: Point): string {
+  return `${name}\n${type}\n${point?.suffix ?? ""}\n${point?.bound ?? ""}\n${key}`;
 }
 
 /** Whether a payload and an upload take the series. */

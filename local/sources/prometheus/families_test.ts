@@ -26,10 +26,11 @@ function target(first: FirstReading = "increase") {
     }`;
   return {
     refused: 0,
-    async shows(page: string) {
+    async shows(page: string, sockets?: string) {
       now_ns++;
       const exposition = scan(page, { openMetrics: page.includes("# EOF") });
-      this.refused += await readings.record(exposition, recorder, { first, pace: () => {} });
+      const options = { first, sockets, pace: () => {} };
+      this.refused += await readings.record(exposition, recorder, options);
       accumulator.add(recorder.cut(now_ns));
     },
     get metrics(): Record<string, Metric["stats"]> {
@@ -149,6 +150,32 @@ for (const [told, page] of PASSED) {
     assert.equal(counted(), 23);
     await families.shows(page(START_SECONDS + 3.97, 13));
     assert.equal(counted(), 36);
+  });
+}
+
+const SOCKETS: [
+  what: string,
+  sockets: [string, string],
+  counts: [number, number],
+  total: number,
+][] = [
+  ["where it listens at another socket and a count falls, all count anew", ["1", "2"], [9, 3], 10],
+  ["where it listens at another socket and none falls, it is the same process", ["1", "1,2"], [
+    9,
+    10,
+  ], 5],
+  ["where it listens at the same socket and a count falls, that one counts anew", ["1", "1"], [
+    9,
+    3,
+  ], 5],
+];
+for (const [what, [before, now], counts, total] of SOCKETS) {
+  Deno.test(`of a target that tells no start: ${what}`, async () => {
+    const families = target();
+    const page = (count: number) => `# TYPE a counter\na ${count}\n# TYPE b counter\nb 5\n`;
+    await families.shows(page(counts[0]), before);
+    await families.shows(page(counts[1]), now);
+    assert.deepEqual(families.metrics.b, { total });
   });
 }
 

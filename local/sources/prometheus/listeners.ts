@@ -6,7 +6,14 @@ import { createPace } from "../pacing.ts";
 import { listening } from "./sockets.ts";
 
 /** Who holds the listeners at an address: a process of the run, another one, or one that cannot be told. */
-export type Holder = { is: "run" } | { is: "other"; who: string } | { is: "unknown" };
+export type Holder =
+  /** `sockets` identifies the listeners: a server that has restarted listens at another one. */
+  | { is: "run"; sockets: string }
+  | { is: "other"; who: string }
+  | { is: "unknown" };
+
+/** The holder of one socket. */
+type SocketHolder = { is: "run" } | Exclude<Holder, { is: "run" }>;
 
 /** The run whose listeners are told from those of others. */
 export interface ListenersOptions {
@@ -26,7 +33,7 @@ export class Listeners {
   readonly #options: ListenersOptions;
   readonly #files: ProcFiles;
   /** By inode, of the sockets that listened at the last look. */
-  #known = new Map<string, Holder>();
+  #known = new Map<string, SocketHolder>();
 
   /** Listeners of this machine, none of which has been looked up. */
   constructor(options: ListenersOptions) {
@@ -36,18 +43,19 @@ export class Listeners {
 
   /** Who holds what listens at the host and the port of `url`; unknown where nothing does, as behind a container. */
   async holder(url: URL): Promise<Holder> {
-    const known = new Map<string, Holder>();
+    const known = new Map<string, SocketHolder>();
     for (const inode of listening(this.#files, url)) {
       known.set(inode, this.#known.get(inode) ?? await this.#holderOf(inode));
     }
     this.#known = known;
     const holders = [...known.values()];
     // Where several share the port, any of them may answer.
-    return holders.find(({ is }) => is === "other") ??
-      holders.find(({ is }) => is === "unknown") ?? holders[0] ?? { is: "unknown" };
+    for (const holder of holders) if (holder.is === "other") return holder;
+    const isOfRun = holders.length > 0 && holders.every(({ is }) => is === "run");
+    return isOfRun ? { is: "run", sockets: [...known.keys()].sort().join() } : { is: "unknown" };
   }
 
-  async #holderOf(inode: string): Promise<Holder> {
+  async #holderOf(inode: string): Promise<SocketHolder> {
     const pace = createPace();
     let other: number | undefined;
     let isHidden = false;

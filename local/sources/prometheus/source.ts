@@ -66,7 +66,9 @@ class PrometheusSource implements Source {
   readonly #client: Deno.HttpClient = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
   readonly #reported = new Set<string>();
   #warnings: string[] = [];
-  readonly #unrecorded: Exposition[] = [];
+  readonly #unrecorded: { exposition: Exposition; sockets: string | undefined }[] = [];
+  /** The listeners of the run's server at the last scrape, where they are known. */
+  #sockets: string | undefined;
   #first: FirstReading;
   #scrapes = 0;
   #failures = 0;
@@ -101,8 +103,9 @@ class PrometheusSource implements Source {
   async sample(recorder: Recorder): Promise<void> {
     let refused = 0;
     const pace = createPace();
-    for (const exposition of this.#unrecorded.splice(0)) {
-      refused += await this.#readings.record(exposition, recorder, { first: this.#first, pace });
+    for (const { exposition, sockets } of this.#unrecorded.splice(0)) {
+      const options = { first: this.#first, sockets, pace };
+      refused += await this.#readings.record(exposition, recorder, options);
     }
     for (const message of this.#warnings.splice(0)) recorder.warn(message);
     recordCaptureState(recorder, {
@@ -184,6 +187,7 @@ class PrometheusSource implements Source {
   async #mayRead(): Promise<boolean> {
     const { holder: ask, named = false } = this.#options;
     const holder = await ask?.();
+    this.#sockets = holder?.is === "run" ? holder.sockets : undefined;
     if (holder?.is !== "other") return true;
     const whose = `its port belongs to ${holder.who}, which is not of this run`;
     if (named) {
@@ -206,7 +210,7 @@ class PrometheusSource implements Source {
     }
     if (families.length === 0) return;
     this.#hasAnswered = true;
-    this.#unrecorded.push(result.exposition);
+    this.#unrecorded.push({ exposition: result.exposition, sockets: this.#sockets });
     if (this.#unrecorded.length > MAX_UNRECORDED) this.#unrecorded.shift();
   }
 

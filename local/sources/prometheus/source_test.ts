@@ -231,7 +231,7 @@ Deno.test("a port that another process holds is not read until one of the run ho
     assert.equal(value(foreign, "profiler_capture_state"), 0);
     assert.equal(counted, 100, "not one request");
     counted = 3;
-    holder = { is: "run" };
+    holder = { is: "run", sockets: "1" };
     const own = await source.until((payload) => value(payload, "c") !== undefined);
     assert(value(own, "c")! < 100);
     holder = { is: "other", who: "process 8" };
@@ -247,7 +247,7 @@ for (const [is, total] of [["run", 5], ["unknown", 5], ["other", 0]] as const) {
   Deno.test(`a port that the user names is read; one held by ${is} counts ${total} of 5`, async () => {
     const { server, url } = serve(() => new Response("# TYPE c counter\nc 5\n"));
     {
-      const holder: Holder = is === "other" ? { is, who: "process 7" } : { is };
+      const holder: Holder = is === "other" ? { is, who: "process 7" } : { is, sockets: "1" };
       await using source = scraping(url, { named: true, holder: () => Promise.resolve(holder) });
       const payload = await source.until((payload) => value(payload, "c") !== undefined);
       assert.equal(value(payload, "c"), total);

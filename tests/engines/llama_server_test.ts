@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { decode, encode, type Signals, signals } from "@service/core";
 import { scan } from "../../local/sources/prometheus/exposition.ts";
 import { start } from "../command.ts";
-import { tinyGguf } from "../doubles/tiny_gguf.ts";
+import { tinyGguf } from "./tiny_gguf.ts";
 import { freePort } from "../free_port.ts";
 import { testUnless } from "../skipping.ts";
 import { readLocal, type Run, startRun, until } from "../stack.ts";
