@@ -6,6 +6,7 @@ import { nsFromTs, SECOND_NS } from "@service/core/time";
 import { paths } from "../testing/described.ts";
 import { testOnEachStorage, testOnFile } from "../testing/each_storage.ts";
 import {
+  ADMIN_TOKEN,
   get,
   newInstanceId,
   newKey,
@@ -140,6 +141,21 @@ testOnFile("paths without /api/v1/ give no signals, all others need a key", asyn
   }
   for (const path of ["/health", "/openapi.json"]) {
     assert.equal((await service.request(path)).status, 200);
+  }
+});
+
+testOnFile("paths of the operator take its token and no key", async (service) => {
+  const ofOperator = Object.keys(paths).filter((path) =>
+    /^\/(metrics|api\/v1\/admin\/)/.test(path)
+  );
+  assert(ofOperator.length > 5);
+  for (const path of ofOperator) {
+    for (const name of Object.keys(paths[path]!)) {
+      const ask = (headers: HeadersInit) =>
+        service.request(path, { method: name.toUpperCase(), headers });
+      assert([401, 404].includes((await ask({ "x-api-key": service.key })).status));
+      assert.notEqual((await ask({ authorization: `Bearer ${ADMIN_TOKEN}` })).status, 401);
+    }
   }
 });
 

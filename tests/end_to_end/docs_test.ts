@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFiles } from "../layout.ts";
+import { testNames } from "../test_names.ts";
 import { withCorpusTable } from "../../docs/console.ts";
 import { metricsPage } from "../../docs/metrics.ts";
 
@@ -56,22 +57,18 @@ for (const [page, files] of Object.entries(PITFALLS)) {
     const named = cells.flatMap((line) =>
       Array.from(line.split(" | ")[1]!.matchAll(/`([^`]+)`/g), ([, name]) => name!)
     ).filter((name) => !/^[\w/]+\.\w+$/.test(name));
-    const known = await testNames(files);
+    const known = await namesIn(files);
     assert(named.length > 15);
     assert.deepEqual(named.filter((name) => !known.has(name)), []);
   });
 }
 
 /** Names of the tests in `files`, with `…` for each part that varies. */
-async function testNames(files: RegExp): Promise<Set<string>> {
+async function namesIn(files: RegExp): Promise<Set<string>> {
   const names = new Set<string>();
   for (const { path, text } of [...await readFiles("tests"), ...await readFiles("local")]) {
     if (!files.test(path)) continue;
-    for (
-      const [, , test] of text.matchAll(/(?:\btest\(\s*|\b(?:name|says): |\basync )(["`])(.+?)\1/g)
-    ) {
-      names.add(test!.replaceAll(/\$\{[^}]*\}/g, "…"));
-    }
+    for (const name of testNames(text, ["name", "says"])) names.add(name);
   }
   return names;
 }

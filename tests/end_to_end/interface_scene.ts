@@ -52,6 +52,9 @@ const SECOND = page(25, 3, [2, 12, 2]);
 
 /** Answers of both endpoints, as they came. */
 export interface Seen {
+  /** When the run was started, and when it had answered, epoch milliseconds. */
+  started_ms: number;
+  answered_ms: number;
   health: string;
   /** The local payload after the first page was read, and after the second one. */
   local: [string, string];
@@ -78,6 +81,7 @@ async function observe(): Promise<Seen> {
   const port = freePort();
   await Deno.writeTextFile(`${path}/page`, FIRST);
   const command = ["python3", "-c", WORKLOAD, String(port), `${path}/page`, "--token", "s3cret"];
+  const started_ms = Date.now();
   const run = startRun(command, {
     directory: path,
     flags: [
@@ -86,13 +90,14 @@ async function observe(): Promise<Seen> {
     ],
     env: { ...uploadTo(hosted), SERVICE_TAG_STAGE: "test" },
   });
-  const got: Partial<Seen> = {};
+  const got: Partial<Seen> = { started_ms };
   const ask = (query: string) => text(`${hosted.url}/api/v1/${query}`, hosted.key);
   let id = "", start = "", next = "";
   {
     await using _ = run;
     const url = await run.url;
     got.health = await text(`${url}/health`);
+    got.answered_ms = Date.now();
     const readLocal = (done: number) =>
       until(async () => {
         const local = await text(`${url}/signals`);

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import type { Metric, Signals } from "@service/core";
 import { tsFromNs } from "@service/core/time";
+import profiler from "../../deno.json" with { type: "json" };
+import platform from "../../edge/deno.json" with { type: "json" };
 import { parse, seen } from "./interface_scene.ts";
 
 /** The stats of the metric `name`. */
@@ -38,12 +40,12 @@ function assertTexts(value: object): void {
 
 Deno.test("both payloads have the fields of the interface, and only profiler and platform differ", async () => {
   const { local, hosted } = await seen();
+  const versions = { profiler: profiler.version, platform: platform.version };
   for (const [body, software] of [[local[1], "profiler"], [hosted, "platform"]] as const) {
     // As any client reads it: the checks of this repository have no part in it.
     const payload = JSON.parse(body);
     assertFields(payload, `${software} ${FIELDS.payload}`);
-    assertFields(payload[software], "version");
-    assert.match(payload[software].version, /^\d+\.\d+\.\d+/);
+    assert.deepEqual(payload[software], { version: versions[software] });
     assertTexts(payload.context);
     assert(payload.metrics.length > 20);
     for (const metric of payload.metrics) {
@@ -82,9 +84,11 @@ Deno.test("fields in _ns are epoch nanoseconds, fields in _ts epoch seconds, all
 });
 
 Deno.test("payload_ns is the snapshot instant, start_ns the start of the run or the caller's start", async () => {
-  const { local, parts, hosted, until } = await seen();
+  const { local, parts, hosted, until, started_ms, answered_ms } = await seen();
   const [first, second] = local.map(parse) as [Signals, Signals];
   assert.equal(first.start_ns, second.start_ns);
+  const start_ms = Number(first.start_ns) / 1e6;
+  assert(started_ms - 2 <= start_ms && start_ms <= answered_ms + 2, "clocks agree within 2 ms");
   assert(first.start_ns < first.payload_ns && first.payload_ns < second.payload_ns);
   const [before, after] = parts.map(parse) as [Signals, Signals];
   const start_ns = BigInt(tsFromNs(first.start_ns)) * 1_000_000_000n;
