@@ -36,9 +36,7 @@ export function instanceTags(options: InstanceTagsOptions): Tags {
   const fromEnv = Object.entries(env).flatMap(([name, value]) =>
     name.startsWith(TAG_PREFIX) ? [[name.slice(TAG_PREFIX.length).toLowerCase(), value]] : []
   );
-  const entries = [
-    ["instance.id", id],
-    ...Object.entries(tags),
+  const found = [
     ...fromEnv,
     ["host.name", hostname],
     ["process.pid", String(pid)],
@@ -46,9 +44,15 @@ export function instanceTags(options: InstanceTagsOptions): Tags {
     ...Object.entries(VARIABLES).map(([name, tag]) => [tag, env[name] ?? ""]),
     ...Object.entries(rankTags(env)),
   ];
+  const entries = [
+    ["instance.id", id],
+    ...Object.entries(tags),
+    // An empty variable counts as not set.
+    ...found.filter(([, value]) => value !== ""),
+  ];
   const chosen = new Map<string, string>();
   for (const [key = "", value = ""] of entries) {
-    if (key === "" || key.length > MAX_NAME_LENGTH || value === "" || chosen.has(key)) continue;
+    if (key === "" || key.length > MAX_NAME_LENGTH || chosen.has(key)) continue;
     chosen.set(key, value.slice(0, MAX_VALUE_LENGTH));
   }
   const keys = [...ALWAYS.filter((key) => chosen.has(key)), ...chosen.keys()];

@@ -35,12 +35,13 @@ Deno.test("tags of flags win over those of the environment, these over those of 
     SERVICE_TAG_: "no name",
   };
   assert.deepEqual(
-    instanceTags({ ...run, env, tags: { team: "given", "instance.id": "given" } }),
+    instanceTags({ ...run, env, tags: { team: "given", flag: "", "instance.id": "given" } }),
     {
       "instance.id": "0123456789ab",
       "host.name": "env",
       "process.pid": "42",
       team: "given",
+      flag: "",
       stage: "env",
     },
   );

@@ -142,6 +142,27 @@ Deno.test("reads that continue at payload_ns count everything once, whatever was
   }));
 });
 
+Deno.test("a metric without updates for ten minutes leaves the report, and returns with its total", async () => {
+  const { ticks, read, sampler } = watched();
+  let isAlive = true;
+  sampler.add({
+    sample: (recorder) => {
+      if (isAlive) recorder.counter("worker_total", { "process.pid": "7" }, 1);
+    },
+  });
+  const isReported = async () => (await read()).metrics.some(({ name }) => name === "worker_total");
+  await ticks(3);
+  isAlive = false;
+  await ticks(600);
+  assert(await isReported());
+  await ticks(1);
+  assert(!await isReported());
+  assert.equal(total(await read()), 604);
+  isAlive = true;
+  await ticks(1);
+  assert.equal(total(await read(), "worker_total"), 4);
+});
+
 Deno.test("a span that begins before the history says from where it counts", async () => {
   const { ticks, read } = watched();
   await ticks(700);
