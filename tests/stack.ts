@@ -54,11 +54,16 @@ export async function checked<T>(response: Response, shape: Shape<T>): Promise<T
 
 /** New key of `project`, in the database of {@linkcode startHosted} in `directory`. */
 export async function createKey(directory: string, project: string): Promise<string> {
+  return await admin(directory, "create-key", "--project", project);
+}
+
+/** What `edge/admin.ts` prints, on the database of {@linkcode startHosted} in `directory`. */
+export async function admin(directory: string, ...args: string[]): Promise<string> {
   const { status, stdout, stderr } = await run(
-    deno("edge/admin.ts", "create-key", "--project", project),
+    deno("edge/admin.ts", ...args),
     { ...PLAIN, SERVICE_DATABASE_URL: `file:${directory}/hosted.db` },
   );
-  if (!status.success) throw new Error(`no key: ${stderr}`);
+  if (!status.success) throw new Error(`Cannot ${args.join(" ")}: ${stderr}`);
   return stdout.trim();
 }
 

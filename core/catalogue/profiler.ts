@@ -160,6 +160,18 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
     act: "Growing without pause: see profiler_upload_pending_windows.",
   },
   {
+    name: "profiler_upload_refused_seconds",
+    type: "gauge",
+    unit: "seconds",
+    tags: [],
+    meaning: "Time since the hosted API began to refuse the key of the upload; 0: it does not.",
+    read: "0 is normal. Above 0, windows wait on disk, hosted reads lag by that much, and errors " +
+      "says why; nothing is lost. Absent: there is no upload.",
+    act:
+      "Write a valid key of the same project to the file that SERVICE_API_KEY_FILE names: it is " +
+      "read again. With SERVICE_API_KEY, the next run with a key of the project sends what waits.",
+  },
+  {
     name: "profiler_upload_rejected_windows_total",
     type: "counter",
     unit: null,
@@ -169,6 +181,18 @@ export const PROFILER_METRICS: readonly CatalogueEntry[] = [
       "upload.",
     act:
       "Read the server's answer in errors, and beside the window in the spool's folder rejected.",
+  },
+  {
+    name: "profiler_upload_dropped_windows_total",
+    type: "counter",
+    unit: null,
+    tags: [],
+    meaning:
+      "Windows waiting for upload that were dropped, because the spool was at its limit and " +
+      "no two of its windows could be merged.",
+    read: "It must be 0: above, the hosted totals lack these windows, and hosted reads say so. " +
+      "Absent: there is no upload.",
+    act: "Make the upload work again: profiler_upload_pending_windows and errors say why it waits.",
   },
   {
     name: "profiler_upload_damaged_windows_total",

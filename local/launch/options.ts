@@ -67,6 +67,7 @@ const FLAGS = {
 const VARIABLES: readonly ListedOption[] = [
   { variable: "SERVICE_METRICS_KEY_FILE", help: "file with the key of the Prometheus metrics" },
   { variable: "SERVICE_API_KEY", help: "key of the hosted API: uploads the measurements" },
+  { variable: "SERVICE_API_KEY_FILE", help: "file with that key, read again for each upload" },
   { variable: "SERVICE_API_BASE", help: "URL of the hosted API" },
   { variable: "SERVICE_STATE_DIR", help: "directory of run files, spools and last documents" },
   { variable: "SERVICE_RUN_FILES=0", help: "keep no file of the run's windows" },

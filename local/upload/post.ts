@@ -5,16 +5,13 @@ import { PACKED_TYPE, type PackedWindow } from "@service/core/packed";
 import { gzip } from "../base/gzip.ts";
 import { errorText } from "../base/log.ts";
 
-/** The service, and the key for it. */
-export interface Service {
-  /** Base URL. */
-  base: string;
-  key: string;
-}
-
 /** Where to send, and the signal that ends the attempt. */
 export interface PostOptions {
-  service: Service;
+  /** Base URL of the service. */
+  base: string;
+  key: string;
+  /** The project of the window, if it is known: the service refuses a key of another one. */
+  project?: string;
   /** Whether the window's block is sent before it; not where the service knows it. */
   withBlock: boolean;
   stop: AbortSignal;
@@ -22,10 +19,15 @@ export interface PostOptions {
 
 /** The outcome of one attempt to send a window. */
 export interface Outcome {
-  /** `blockless`: the block must be sent too. `unsupported`: the service is older than the format. */
-  kind: "stored" | "rejected" | "unauthorized" | "failed" | "blockless" | "unsupported";
+  /**
+   * `refused`: the key may not send it. `blockless`: the block must be sent too. `unsupported`: the
+   * service is older than the format, or has no projects to name.
+   */
+  kind: "stored" | "rejected" | "refused" | "failed" | "blockless" | "unsupported";
   /** The service's answer, or why there was none. */
   text: string;
+  /** The project that has the window now. */
+  project?: string;
   /** Hash of a block that the service knows now. */
   block?: string;
   /** End of the unbroken chain of windows that the service has. */
@@ -37,15 +39,18 @@ export interface Outcome {
   retryAfter_ms?: number;
 }
 
+/** A project's id, which becomes a part of a path. */
+const PROJECT = /^[\w-]{1,64}$/;
+
 const ANSWER_TIMEOUT_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 /** Sends one window; an answer that does not come in time is a failure. */
 export async function postWindow(
   window: PackedWindow,
-  { service: { base, key }, withBlock, stop }: PostOptions,
+  { base, key, project, withBlock, stop }: PostOptions,
 ): Promise<Outcome> {
-  const url = `${base.replace(/\/+$/, "")}/api/v1/ingest`;
+  const url = `${base}/api/v1/ingest${project === undefined ? "" : `/${project}`}`;
   const attempt = new AbortController();
   const abort = () => attempt.abort(new Error("no answer in time"));
   const timer = setTimeout(abort, ANSWER_TIMEOUT_MS);
@@ -83,9 +88,9 @@ async function bodyOf(
 function outcomeOf({ ok, status, headers }: Response, body: string): Outcome {
   const text = `${status} ${body.slice(0, 4_096)}`;
   if (ok) return { kind: "stored", text, ...answered(body) };
-  if (status === 401 || status === 403) return { kind: "unauthorized", text };
+  if (status === 401 || status === 403) return { kind: "refused", text };
   if (status === 424) return { kind: "blockless", text };
-  if (status === 415) return { kind: "unsupported", text };
+  if (status === 404 || status === 405 || status === 415) return { kind: "unsupported", text };
   if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
     return { kind: "rejected", text, conflict: status === 409 };
   }
@@ -93,10 +98,11 @@ function outcomeOf({ ok, status, headers }: Response, body: string): Outcome {
 }
 
 /** What a service says of a window that it has stored. */
-function answered(body: string): Pick<Outcome, "block" | "watermark_ns" | "ignored"> {
+function answered(body: string): Pick<Outcome, "project" | "block" | "watermark_ns" | "ignored"> {
   try {
-    const { block, watermark_ns, ignored } = decode(body) as Record<string, unknown>;
+    const { project, block, watermark_ns, ignored } = decode(body) as Record<string, unknown>;
     return {
+      ...(typeof project === "string" && PROJECT.test(project) && { project }),
       ...(typeof block === "string" && { block }),
       ...(typeof watermark_ns === "bigint" && { watermark_ns }),
       ...(Array.isArray(ignored) && { ignored: ignored.map(String) }),

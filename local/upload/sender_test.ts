@@ -7,22 +7,28 @@ import { Recorder } from "../sources/recorder.ts";
 import { Spool } from "./spool.ts";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
 import { INSTANCE, packed, type ReadUpload, readUpload } from "./testdata/upload.ts";
-import { Sender } from "./sender.ts";
+import { Destination } from "./destination.ts";
+import { keyInFile } from "./key.ts";
+import { Sender, type SenderOptions } from "./sender.ts";
 
 /**
  * Fake service with a given answer for each request, and else as the protocol says: it keeps the
  * accepted windows, and the blocks that it knows until it is told to forget them.
  */
-function misbehaving(answers: (Response | "break off" | "forget" | undefined)[]) {
+function misbehaving(
+  answers: (Response | "break off" | "forget" | undefined)[],
+  project?: string,
+) {
   const taken: ReadUpload[] = [];
   const known = new Map<string, Block>();
-  const requests: { at_ms: number; headers: Headers; bytes: number }[] = [];
+  const requests: { at_ms: number; path: string; headers: Headers; bytes: number }[] = [];
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
       const body = await request.bytes();
       const { headers } = request;
-      requests.push({ at_ms: performance.now(), headers, bytes: body.length });
+      const path = new URL(request.url).pathname;
+      requests.push({ at_ms: performance.now(), path, headers, bytes: body.length });
       const answer = answers.shift();
       if (answer === "break off") {
         return new Response(new ReadableStream({ pull: (answer) => answer.error("as told") }));
@@ -35,7 +41,7 @@ function misbehaving(answers: (Response | "break off" | "forget" | undefined)[])
       taken.push(read);
       known.set(read.block.hash, read.block);
       const watermark_ns = chainEnd(taken);
-      return new Response(encode({ stored: true, watermark_ns, block: read.block.hash }));
+      return new Response(encode({ stored: true, project, watermark_ns, block: read.block.hash }));
     },
   );
   return {
@@ -60,12 +66,27 @@ function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffe
   return new Response(stream).bytes();
 }
 
-async function senderTo(base: string, directory: string) {
+async function senderTo(
+  base: string,
+  directory: string,
+  options: Pick<SenderOptions, "refusedPause_ms"> & { key?: SenderOptions["key"] } = {},
+) {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
   const spool = await Spool.open(directory, { warn });
-  const sender = new Sender({ base, key: "secret", spool, warn, random: () => 0 });
+  const destination = Destination.of(directory, base);
+  const fixed = { spool, destination, warn, random: () => 0 };
+  const sender = new Sender({ key: given("secret"), ...fixed, ...options });
   return { sender, spool, warnings };
+}
+
+function given(key: string): SenderOptions["key"] {
+  return () => Promise.resolve(key);
+}
+
+/** Resolves when `isSo`, which a sender makes true. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 /** What the sender publishes of itself, by metric. */
@@ -130,26 +151,119 @@ Deno.test("Retry-After is honoured", async () => {
   ]);
   const { sender, spool } = await senderTo(service.base, `${directory.path}/spool`);
   await sender.add(await packed(0, 1));
-  while (spool.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => spool.size === 0);
   const [first, second] = service.requests;
   assert(second!.at_ms - first!.at_ms >= 990);
   await sender.finish(0);
 });
 
 for (const status of [401, 403]) {
-  Deno.test(`${status} stops the upload, and it is said once`, async () => {
+  Deno.test(`while ${status} refuses the key windows are kept, and it is tried again: said once`, async () => {
     await using directory = await temporaryDirectory();
-    await using service = misbehaving([new Response("no", { status })]);
-    const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
-    await sender.add(await packed(0, 1));
+    const refused = () => new Response("no", { status });
+    await using service = misbehaving([refused(), refused(), refused()]);
+    const options = { refusedPause_ms: 0 };
+    const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`, options);
+    for (let i = 0; i < 3; i++) await sender.add(await packed(i, i + 1));
+    await until(() => sender.size === 0);
+    assert.deepEqual(spans(service.taken), [1, 2, 3]);
+    assert.equal(warnings.length, 2);
+    const reason = `refused since \\d+-.*Z, windows are kept .* refuses the key: ${status} no`;
+    assert.match(warnings[0]!, new RegExp(reason));
+    assert.match(warnings[1]!, /accepted again/);
+    assert.equal(published(sender).profiler_upload_failures_total, 0);
     await sender.finish(10_000);
-    await sender.add(await packed(1, 2));
-    await sender.finish(10_000);
-    assert.equal(service.requests.length, 1);
-    assert.equal(warnings.length, 1);
-    assert.match(warnings[0]!, new RegExp(`refuses the key: ${status} no`));
   });
 }
+
+Deno.test("a refused key is not sent again before the pause is over, a new one at once", async () => {
+  await using directory = await temporaryDirectory();
+  await using service = misbehaving([new Response("no", { status: 401 })], "p1");
+  const file = `${directory.path}/key`;
+  await Deno.writeTextFile(file, "old\n");
+  const options = { key: keyInFile(file), refusedPause_ms: Infinity };
+  const { sender } = await senderTo(service.base, `${directory.path}/spool`, options);
+  for (let i = 0; i < 5; i++) await sender.add(await packed(i, i + 1));
+  await until(() => Number(published(sender).profiler_upload_refused_seconds) > 0);
+  await sender.add(await packed(5, 6));
+  await Deno.writeTextFile(file, "\n new \n");
+  await sender.add(await packed(6, 7));
+  await until(() => sender.size === 0);
+  const keys = service.requests.map(({ headers }) => headers.get("x-api-key"));
+  assert.deepEqual(keys, ["old", ...Array(7).fill("new")]);
+  assert.deepEqual(spans(service.taken), [1, 2, 3, 4, 5, 6, 7]);
+  assert.equal(published(sender).profiler_upload_refused_seconds, 0);
+  await sender.finish(10_000);
+});
+
+Deno.test("at the end a refused key is not sent again, and the windows stay", async () => {
+  await using directory = await temporaryDirectory();
+  await using service = misbehaving([new Response("no", { status: 401 })]);
+  const { sender, spool } = await senderTo(service.base, `${directory.path}/spool`);
+  for (let i = 0; i < 3; i++) await sender.add(await packed(i, i + 1));
+  await sender.finish(10_000);
+  assert.equal(service.requests.length, 1);
+  assert.equal(spool.size, 3);
+});
+
+Deno.test("windows wait for a key file that cannot be read", async () => {
+  await using directory = await temporaryDirectory();
+  await using service = misbehaving([]);
+  const file = `${directory.path}/key`;
+  const options = { key: keyInFile(file), refusedPause_ms: Infinity };
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`, options);
+  await sender.add(await packed(0, 1));
+  await until(() => warnings.length === 1);
+  assert.match(warnings[0]!, /windows are kept .*: Cannot read the key: .*\/key/);
+  await Deno.writeTextFile(file, "good");
+  await sender.add(await packed(1, 2));
+  await sender.finish(10_000);
+  assert.deepEqual(spans(service.taken), [1, 2]);
+});
+
+Deno.test("once the project is known each window is sent to it, with any key", async () => {
+  await using directory = await temporaryDirectory();
+  await using service = misbehaving([], "p1");
+  const keys = ["one", "two", "three"];
+  const options = { key: () => Promise.resolve(keys.shift() ?? "four") };
+  const { sender } = await senderTo(`${service.base}/`, `${directory.path}/spool`, options);
+  for (let i = 0; i < 4; i++) await sender.add(await packed(i, i + 1));
+  await sender.finish(10_000);
+  assert.deepEqual(spans(service.taken), [1, 2, 3, 4]);
+  const paths = service.requests.map(({ path }) => path);
+  assert.deepEqual(paths, ["/api/v1/ingest", ...Array(3).fill("/api/v1/ingest/p1")]);
+});
+
+Deno.test("a service that names no project gets the windows with the key that it accepted alone", async () => {
+  await using directory = await temporaryDirectory();
+  await using service = misbehaving([]);
+  let key = "one";
+  const options = { key: () => Promise.resolve(key), refusedPause_ms: Infinity };
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`, options);
+  await sender.add(await packed(0, 1));
+  await until(() => sender.size === 0);
+  key = "two";
+  await sender.add(await packed(1, 2));
+  await until(() => warnings.length === 1);
+  key = "one";
+  await sender.add(await packed(2, 3));
+  await sender.finish(10_000);
+  assert.deepEqual(spans(service.taken), [1, 2, 3]);
+  const sent = service.requests.map(({ headers }) => headers.get("x-api-key"));
+  assert.deepEqual(sent, ["one", "one", "one"]);
+  assert.match(warnings[0]!, /does not name the project of a key/);
+});
+
+Deno.test("windows wait for a service without the path of their project", async () => {
+  await using directory = await temporaryDirectory();
+  await using service = misbehaving([undefined, new Response("none", { status: 404 })], "p1");
+  const { sender, warnings } = await senderTo(service.base, `${directory.path}/spool`);
+  for (let i = 0; i < 3; i++) await sender.add(await packed(i, i + 1));
+  await sender.finish(10_000);
+  assert.deepEqual(spans(service.taken), [1, 2, 3]);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /older than this profiler.*404 none/);
+});
 
 Deno.test("a rejected window is kept in a file, and a placeholder with the reason is uploaded for its span", async () => {
   await using directory = await temporaryDirectory();
@@ -190,7 +304,8 @@ for (const [whose, order] of [["its own", [1, 2, 3]], ["another's", [1, 3, 2]]] 
     }
     const sent = whose === "its own" ? spool : await Spool.open(path, { warn });
     await using service = misbehaving([]);
-    await new Sender({ base: service.base, key: "secret", spool: sent, warn }).finish(10_000);
+    const destination = Destination.of(path, service.base);
+    await new Sender({ destination, key: given("secret"), spool: sent, warn }).finish(10_000);
     assert.deepEqual(spans(service.taken), order);
     const filled = service.taken.find(({ window }) => window.to_ns === 2_000_000_000n)!;
     assert.match(lossIn(filled), /^Nothing measured in the 1 s up to here .*: totals lack it$/);
@@ -240,7 +355,7 @@ Deno.test("a block is sent until the service has answered that it knows it, and 
   const packedBy = new WindowPacker(INSTANCE);
   const add = async (at: number) => {
     await sender.add(await packed(at, at + 1, { gauges, packedBy }));
-    while (sender.size > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => sender.size === 0);
   };
   for (let i = 0; i < 3; i++) await add(i);
   answers.push("forget");

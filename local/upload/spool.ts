@@ -1,19 +1,15 @@
 /**
  * The spool: windows that wait for upload. A window that was ever sent may be stored already, so only
  * those never sent are merged when the spool grows over its limit: it loses time resolution, no counts.
+ * If no two can be merged, the oldest are dropped, and counted.
  */
 
-import {
-  type InstanceHead,
-  type PackedWindow,
-  windowHead,
-  WindowPacker,
-} from "@service/core/packed";
+import { type PackedWindow, type WindowHead, windowHead, WindowPacker } from "@service/core/packed";
 import { removeOldest, writeWhole } from "../base/files.ts";
 import { errorText } from "../base/log.ts";
-import { lostWindow } from "./placeholder.ts";
-import { SpoolFiles, type WindowFile } from "./spool_files.ts";
-import { smallestPair, spanOf, type Spooled } from "./spooled.ts";
+import { endingWindow, lostWindow, placeholderOf } from "./placeholder.ts";
+import { SpoolStorage } from "./spool_storage.ts";
+import { smallestPair, type Spooled } from "./spooled.ts";
 
 /** The window to send next. */
 export interface NextWindow {
@@ -34,50 +30,35 @@ export interface SpoolOptions {
 
 /** The spool of one instance: oldest first, on disk, or in memory where the disk refuses. */
 export class Spool {
-  readonly directory: string;
+  readonly #storage: SpoolStorage;
   readonly #limit: number;
-  readonly #tell: (message: string) => void;
-  readonly #files: SpoolFiles;
   #entries: Spooled[] = [];
   /** The window that was added last, which is mostly sent at once. */
   #newest: NextWindow | undefined;
+  /** The newest window that the service has stored. */
+  #stored: Pick<WindowHead, "to_ns" | "final"> | undefined;
   #packer: WindowPacker | undefined;
-  /** The instance, once it is known. */
-  #instance: InstanceHead | undefined;
   #damaged = 0;
-  readonly #warned = new Set<string>();
+  #dropped = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(directory: string, { limit = SPOOL_BYTES, warn }: SpoolOptions) {
-    this.directory = directory;
+    this.#storage = new SpoolStorage(directory, warn);
     this.#limit = limit;
-    this.#tell = warn;
-    this.#files = new SpoolFiles(directory);
   }
 
   /** The spool in `directory`, with the windows that an earlier run left there. */
   static async open(directory: string, options: SpoolOptions): Promise<Spool> {
     const spool = new Spool(directory, options);
-    try {
-      const { windows, foreign } = await spool.#files.open();
-      spool.#entries = await spool.#withoutParts(
-        windows.map(({ bytes, ...file }) => ({
-          ...spanOf(file),
-          bytes,
-          sent: file.sent,
-          kept: file,
-        })),
-      );
-      if (foreign > 0) {
-        spool.#warn(
-          "foreign",
-          `${foreign} files in ${directory} are not of this version's format: they stay there, unsent`,
-        );
-      }
-    } catch (error) {
-      spool.#fail(error);
-    }
+    const { entries, stored } = await spool.#storage.open();
+    spool.#stored = stored;
+    spool.#entries = await spool.#withoutParts(entries);
     return spool;
+  }
+
+  /** Where its files are. */
+  get directory(): string {
+    return this.#storage.directory;
   }
 
   /** Windows that wait. */
@@ -85,11 +66,12 @@ export class Spool {
     return this.#entries.length;
   }
 
-  /** Damaged windows since this was last asked. */
-  takeDamaged(): number {
-    const damaged = this.#damaged;
+  /** Windows that were damaged, and that were dropped at the limit, since this was last asked. */
+  takeLost(): { damaged: number; dropped: number } {
+    const lost = { damaged: this.#damaged, dropped: this.#dropped };
     this.#damaged = 0;
-    return damaged;
+    this.#dropped = 0;
+    return lost;
   }
 
   /** Keeps a window until it is acknowledged or rejected. */
@@ -99,7 +81,7 @@ export class Spool {
       this.#entries.push(entry);
       this.#newest = { entry, window };
       while (this.#bytes() > this.#limit) {
-        if (!await this.#mergeSmallest()) break;
+        if (!await this.#mergeSmallest() && !await this.#dropOldest()) break;
       }
     });
   }
@@ -109,16 +91,31 @@ export class Spool {
     return this.#inTurn(async () => {
       while (this.#entries.length > 0) {
         const entry = this.#entries[0]!;
-        await this.#markSent(entry);
+        await this.#storage.markSent(entry);
         const window = await this.#read(entry);
         if (window) return { entry, window };
       }
     });
   }
 
-  /** Removes `entry`, which the service has stored. */
-  acknowledge(entry: Spooled): Promise<void> {
-    return this.#inTurn(() => this.#forget(entry));
+  /** Removes a window that the service has stored. */
+  acknowledge({ entry, window }: NextWindow): Promise<void> {
+    return this.#inTurn(async () => {
+      const head = windowHead(window.frame);
+      const isNewest = head.to_ns > (this.#stored?.to_ns ?? -1n);
+      if (isNewest) this.#stored = head;
+      await this.#forget(entry, { isNewest });
+    });
+  }
+
+  /** Adds a last window if the service has stored one, but not the last: the profiler has ended. */
+  endInstance(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#stored || this.#stored.final || this.#entries.length > 0) return;
+      const instance = await this.#storage.instanceOf();
+      if (!instance) return;
+      this.#entries.push(await this.#store(await endingWindow(this.#stored.to_ns, instance)));
+    });
   }
 
   /** Moves `entry` to `rejected/`, beside the service's answer, and stores a placeholder for its span. */
@@ -139,7 +136,7 @@ export class Spool {
         await writeWhole(`${name}.answer.json`, answer);
         await removeOldest(rejected, { bytes: this.#limit });
       } catch (error) {
-        this.#fail(error);
+        this.#storage.fail(error);
       }
       await this.#forget(entry);
       if (placeholder) this.#entries.unshift(await this.#store(placeholder));
@@ -155,16 +152,7 @@ export class Spool {
 
   /** Removes the directory if nothing is left in it, neither waiting nor set aside. */
   async removeIfEmpty(): Promise<void> {
-    if (this.size > 0) return;
-    try {
-      await this.#removeUnnamedBlocks();
-      for await (const { name } of Deno.readDir(this.directory)) {
-        if (name !== "lock" && name !== "destination" && !name.endsWith(".tmp")) return;
-      }
-      await Deno.remove(this.directory, { recursive: true });
-    } catch (error) {
-      this.#fail(error);
-    }
+    if (this.size === 0) await this.#storage.removeIfEmpty();
   }
 
   /** One change at a time: the loop adds while the sender reads. */
@@ -175,25 +163,17 @@ export class Spool {
   }
 
   #bytes(): number {
-    let sum = this.#files.blockBytes;
+    let sum = this.#storage.blockBytes;
     for (const { bytes } of this.#entries) sum += bytes;
     return sum;
   }
 
-  async #store(window: PackedWindow): Promise<Spooled> {
-    const { frame, block } = window;
-    const span = spanOf(windowHead(frame));
-    const entry = { ...span, bytes: frame.bytes.length, sent: false };
-    this.#instance = block.instance;
-    try {
-      if (!this.#files.hasBlock(block.hash)) await this.#removeUnnamedBlocks();
-      const kept = { ...span, block: block.hash, sent: false };
-      await this.#files.write(kept, window);
-      return { ...entry, kept };
-    } catch (error) {
-      this.#fail(error);
-      return { ...entry, kept: window };
-    }
+  #store(window: PackedWindow): Promise<Spooled> {
+    return this.#storage.store(window, this.#entries);
+  }
+
+  #replace(entry: Spooled, others: readonly Spooled[]): void {
+    this.#entries = this.#entries.flatMap((other) => other === entry ? others : other);
   }
 
   /**
@@ -201,34 +181,24 @@ export class Spool {
    * if the instance is known.
    */
   async #read(entry: Spooled): Promise<PackedWindow | undefined> {
-    const { kept } = entry;
-    if ("frame" in kept) return kept;
     if (this.#newest?.entry === entry) return this.#newest.window;
     try {
-      const window = await this.#files.read(kept);
-      this.#instance = window.block.instance;
-      return window;
+      return await this.#storage.read(entry);
     } catch (error) {
+      const reason = errorText(error);
       this.#damaged++;
-      this.#warn(
+      this.#storage.warn(
         "damaged",
-        `a window is lost, what is left of it is in ${this.directory}/damaged: ${errorText(error)}`,
+        `a window is lost, what is left of it is in ${this.directory}/damaged: ${reason}`,
       );
-      await this.#files.moveTo("damaged", kept).catch(() => {});
-      const placeholder = await this.#placeholder(entry, { kept, reason: errorText(error) });
-      this.#entries = this.#entries.flatMap((other) => other === entry ? placeholder : other);
+      await this.#storage.setAside(entry);
+      const instance = await this.#storage.instanceOf(entry);
+      const loss = { fate: "was kept for upload", reason };
+      this.#replace(
+        entry,
+        instance ? [await this.#store(await lostWindow(entry, { instance, ...loss }))] : [],
+      );
     }
-  }
-
-  async #placeholder(
-    entry: Spooled,
-    { kept, reason }: { kept: WindowFile; reason: string },
-  ): Promise<Spooled[]> {
-    const block = await this.#files.block(kept.block).catch(() => undefined);
-    const instance = block?.instance ?? this.#instance;
-    if (!instance) return [];
-    const loss = { instance, fate: "was kept for upload", reason };
-    return [await this.#store(await lostWindow(entry, loss))];
   }
 
   /** Merges the two neighbours never sent that are smallest together; false if there are none. */
@@ -240,12 +210,32 @@ export class Spool {
     const merged = await this.#merged(parts);
     if (merged) {
       entries.splice(index, 2, await this.#store(merged));
-      for (const part of parts) await this.#remove(part);
+      for (const part of parts) await this.#storage.remove(part);
     } else {
       // They are sent as they are; one that is damaged has left the spool.
-      for (const part of parts) if (this.#entries.includes(part)) await this.#markSent(part);
+      for (const part of parts) {
+        if (this.#entries.includes(part)) await this.#storage.markSent(part);
+      }
     }
     return true;
+  }
+
+  /** Replaces the oldest window that does not wait for an answer; false if all are placeholders. */
+  async #dropOldest(): Promise<boolean> {
+    const reason = `The spool was at its limit of ${this.#limit} bytes`;
+    for (const entry of this.#entries.slice(1)) {
+      const window = await this.#read(entry);
+      const fate = { fate: "was kept for upload", reason };
+      const placeholder = window && await placeholderOf(window, fate);
+      if (!placeholder) continue;
+      // Before it, as both files may have the same name.
+      await this.#storage.remove(entry);
+      this.#replace(entry, [await this.#store(placeholder)]);
+      this.#dropped++;
+      this.#storage.warn("dropped", `windows are lost, the service is told so: ${reason}`);
+      return true;
+    }
+    return false;
   }
 
   /** Two windows as one; `undefined` if one window cannot hold both, or one is damaged. */
@@ -262,49 +252,14 @@ export class Spool {
     const whole: Spooled[] = [];
     for (const entry of entries) {
       if (entry.to_ns > covered) whole.push(entry);
-      else await this.#remove(entry);
+      else await this.#storage.remove(entry);
       covered = entry.to_ns > covered ? entry.to_ns : covered;
     }
     return whole;
   }
 
-  async #markSent(entry: Spooled): Promise<void> {
-    if (entry.sent) return;
-    entry.sent = true;
-    if ("frame" in entry.kept) return;
-    try {
-      entry.kept = await this.#files.markSent(entry.kept);
-    } catch (error) {
-      // A file that is gone is told of where it is read.
-      if (!(error instanceof Deno.errors.NotFound)) this.#fail(error);
-    }
-  }
-
-  async #forget(entry: Spooled): Promise<void> {
-    this.#entries = this.#entries.filter((other) => other !== entry);
-    await this.#remove(entry);
-  }
-
-  async #remove(entry: Spooled): Promise<void> {
-    if ("frame" in entry.kept) return;
-    await this.#files.remove(entry.kept).catch((error) => this.#fail(error));
-  }
-
-  async #removeUnnamedBlocks(): Promise<void> {
-    const named = this.#entries.flatMap(({ kept }) => "frame" in kept ? [] : kept.block);
-    await this.#files.removeBlocksExcept(new Set(named));
-  }
-
-  /** Without the disk, windows are held in memory. */
-  #fail(error: unknown): void {
-    this.#warn(
-      "failing",
-      `cannot keep windows in ${this.directory}, holding them in memory: ${errorText(error)}`,
-    );
-  }
-
-  #warn(kind: string, message: string): void {
-    if (!this.#warned.has(kind)) this.#tell(message);
-    this.#warned.add(kind);
+  async #forget(entry: Spooled, { isNewest = false } = {}): Promise<void> {
+    this.#replace(entry, []);
+    await (isNewest ? this.#storage.markStored(entry) : this.#storage.remove(entry));
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Files of a spool: each window in one of its own, `<from_ns>-<to_ns>.<hash of its block>.new.window`,
- * and from the first attempt to send it `.sent.window`; each block once, in `<hash>.block`.
+ * and from the first attempt to send it `.sent.window`; each block once, in `<hash>.block`. The newest
+ * that the service has stored stays as `stored.window`: if the profiler is killed, it says how far it got.
  */
 
 import { Lru } from "@service/core/lru";
@@ -11,6 +12,7 @@ import {
   type PackedWindow,
   readBlock,
   readFrames,
+  type WindowHead,
   windowHead,
 } from "@service/core/packed";
 import { writeWhole } from "../base/files.ts";
@@ -33,12 +35,15 @@ export interface Found extends WindowFile {
 export interface Listing {
   /** In the order of their spans; of those with the same start the longest first. */
   windows: Found[];
+  /** The newest window that the service has stored, if it is known. */
+  stored?: WindowHead;
   /** Windows of a version that wrote them in another format. */
   foreign: number;
 }
 
 const WINDOW = /^(\d+)-(\d+)\.([0-9a-f]{32})\.(new|sent)\.window$/;
 const BLOCK = /^([0-9a-f]{32})\.block$/;
+const STORED = "stored.window";
 const FOREIGN = /\.(json\.gz|window|block)$/;
 
 /** Blocks that are kept parsed. */
@@ -61,7 +66,12 @@ export class SpoolFiles {
     await Deno.mkdir(this.directory, { recursive: true, mode: 0o700 });
     const windows: Found[] = [];
     let foreign = 0;
+    let stored: WindowHead | undefined;
     for await (const { name } of Deno.readDir(this.directory)) {
+      if (name === STORED) {
+        stored = await onlyFrame(`${this.directory}/${name}`).then(windowHead, () => undefined);
+        continue;
+      }
       const window = WINDOW.exec(name);
       const block = BLOCK.exec(name)?.[1];
       if (!window && block === undefined) {
@@ -77,7 +87,7 @@ export class SpoolFiles {
     windows.sort((a, b) =>
       a.from_ns === b.from_ns ? Number(b.to_ns - a.to_ns) : a.from_ns < b.from_ns ? -1 : 1
     );
-    return { windows, foreign };
+    return { windows, foreign, ...(stored && { stored }) };
   }
 
   /** Bytes of all blocks. */
@@ -143,6 +153,19 @@ export class SpoolFiles {
     return sent;
   }
 
+  /** Keeps a window in place of the one that the service has stored before it. */
+  async markStored(file: WindowFile): Promise<void> {
+    await Deno.rename(this.#path(file), `${this.directory}/${STORED}`);
+  }
+
+  /** Any block, all of which tell the instance; `undefined`: there is none that can be read. */
+  async anyBlock(): Promise<Block | undefined> {
+    for (const hash of this.#blocks.keys()) {
+      const block = await this.block(hash).catch(() => undefined);
+      if (block) return block;
+    }
+  }
+
   /** Moves a window to a folder of the directory. */
   async moveTo(folder: string, file: WindowFile): Promise<void> {
     const path = `${this.directory}/${folder}`;
@@ -176,6 +199,11 @@ export class SpoolFiles {
 
 function nameOf({ from_ns, to_ns, block, sent }: WindowFile): string {
   return `${from_ns}-${to_ns}.${block}.${sent ? "sent" : "new"}.window`;
+}
+
+/** Whether a file of the directory is only a note, without which nothing is lost. */
+export function isNote(name: string): boolean {
+  return name === STORED || name === "lock" || name === "destination" || name.endsWith(".tmp");
 }
 
 /** The frame of a file that has one. */

@@ -18,14 +18,14 @@ async function drain(spool: Spool): Promise<{ spans: string[]; total: number }> 
     for (const series of window.series.values()) {
       total += "total" in series ? Number(series.total) : 0;
     }
-    await spool.acknowledge(next.entry);
+    await spool.acknowledge(next);
   }
   return { spans, total };
 }
 
-/** Names in a directory, without those of blocks. */
+/** Names in a directory, without those of blocks and of what the service has stored. */
 async function files(path: string): Promise<string[]> {
-  return (await all(path)).filter((name) => !name.endsWith(".block"));
+  return (await all(path)).filter((name) => !/\.block$|^stored\./.test(name));
 }
 
 async function all(path: string): Promise<string[]> {
@@ -37,7 +37,7 @@ Deno.test("the oldest window is next, and another process finds those not acknow
   const spool = await Spool.open(directory.path, silent);
   for (let i = 0; i < 3; i++) await spool.add(await packed(i, i + 1));
   const first = await spool.next();
-  await spool.acknowledge(first!.entry);
+  await spool.acknowledge(first!);
   const second = await spool.next();
   assert.equal(
     readWindow(second!.window.frame, second!.window.block).window.from_ns,
@@ -88,6 +88,28 @@ Deno.test("over its limit the spool merges windows never sent, and loses no coun
   spans.reduce((a, b) => (assert.equal(a.split("-")[1], b.split("-")[0]), b));
 });
 
+Deno.test("what cannot be merged is dropped at the limit, the oldest first, counted and told", async () => {
+  await using directory = await temporaryDirectory();
+  const gauges = Array.from({ length: 300 }, (_, i) => `gauge_${i}`);
+  const packedBy = new WindowPacker(INSTANCE);
+  const window = (i: number) => packed(2 * i, 2 * i + 1, { gauges, packedBy });
+  const { frame, block } = await window(0);
+  const bytes = frame.bytes.length;
+  const limit = block.frame.bytes.length + bytes * 10;
+  const warnings: string[] = [];
+  const warn = (message: string) => warnings.push(message);
+  const spool = await Spool.open(directory.path, { warn, limit });
+  // Windows with spans between them are not adjacent.
+  for (let i = 0; i < 30; i++) await spool.add(await window(i));
+  const { dropped } = spool.takeLost();
+  assert(dropped >= 20 && dropped < 30);
+  assert.equal(spool.takeLost().dropped, 0);
+  assert.equal(warnings.length, 1);
+  const { spans, total } = await drain(await Spool.open(directory.path, silent));
+  assert.equal(spans.length, 30, "each span is told");
+  assert.equal(total, 30 - dropped);
+});
+
 Deno.test("a merged window replaces its parts if the profiler died before removing them", async () => {
   await using directory = await temporaryDirectory();
   const spool = await Spool.open(directory.path, silent);
@@ -111,7 +133,7 @@ Deno.test("a rejected window is kept beside the answer, and a placeholder may ta
   const kept = await readUpload(await Deno.readFile(`${directory.path}/rejected/${body}`));
   assert.deepEqual([...kept!.window.series.values()].map((s) => "total" in s && s.total), [5]);
   await spool.removeIfEmpty();
-  assert.deepEqual(await all(directory.path), ["rejected"]);
+  assert.deepEqual(await files(directory.path), ["rejected"]);
 });
 
 Deno.test("without a disk, windows are held in memory, with one warning", async () => {
@@ -136,8 +158,8 @@ Deno.test("a placeholder waits for a window that is lost on disk", async () => {
   await Deno.remove(`${directory.path}/${(await files(directory.path))[0]}`);
   assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2", "2-3"], total: 2 });
   assert.equal(warnings.length, 1);
-  assert.equal(spool.takeDamaged(), 1);
-  assert.equal(spool.takeDamaged(), 0);
+  assert.equal(spool.takeLost().damaged, 1);
+  assert.equal(spool.takeLost().damaged, 0);
 });
 
 Deno.test("a damaged window is set aside, with one warning, and never sent", async () => {
@@ -153,7 +175,7 @@ Deno.test("a damaged window is set aside, with one warning, and never sent", asy
     await Deno.writeFile(`${path}/${first}`, at % 2 ? bytes.slice(0, at) : flipped(bytes, at));
     assert.deepEqual(await drain(spool), { spans: ["0-1", "1-2", "2-3"], total: 2 });
     assert.equal(warnings.length, 1);
-    assert.equal(spool.takeDamaged(), 1);
+    assert.equal(spool.takeLost().damaged, 1);
     assert.deepEqual(await all(`${path}/damaged`), [first!.replace("new", "sent")]);
   }
 });
@@ -173,8 +195,34 @@ Deno.test("windows whose block is damaged are set aside", async () => {
   const warnings: string[] = [];
   const heir = await Spool.open(directory.path, { warn: (message) => warnings.push(message) });
   assert.equal(await heir.next(), undefined);
-  assert.equal(heir.takeDamaged(), 1);
+  assert.equal(heir.takeLost().damaged, 1);
   assert.equal(warnings.length, 1);
+});
+
+Deno.test("a spool whose run has ended without a last window gets one, after the newest stored", async () => {
+  await using directory = await temporaryDirectory();
+  const spool = await Spool.open(directory.path, silent);
+  await spool.endInstance();
+  assert.equal(spool.size, 0, "nothing of it is stored: there is no instance to end");
+  for (const [from, to] of [[0, 2], [2, 7]] as const) await spool.add(await packed(from, to));
+  // One that fills a gap is stored after a later one.
+  for (let i = 0; i < 2; i++) await spool.acknowledge((await spool.next())!);
+  await spool.fill(await packed(1, 2));
+  await spool.acknowledge((await spool.next())!);
+
+  const heir = await Spool.open(directory.path, silent);
+  await heir.endInstance();
+  const last = (await heir.next())!;
+  const { from_ns, to_ns, final, window, members } = readWindow(
+    last.window.frame,
+    last.window.block,
+  );
+  assert.deepEqual([from_ns, to_ns, final], [7_000_000_000n, 8_000_000_000n, true]);
+  assert.deepEqual(members, { ended_ns: 7_000_000_000n });
+  assert.match(window.errors[0]!.message, /The end of the run is lost/);
+  await heir.acknowledge(last);
+  await heir.endInstance();
+  assert.equal(heir.size, 0, "it has its last window now");
 });
 
 Deno.test("a block is kept once, and as long as a window names it", async () => {

@@ -1,27 +1,31 @@
 /** Upload of one run: its own spool, and the spools of crashed runs with the same destination. */
 
 import type { InstanceHead, PackedWindow } from "@service/core/packed";
-import { writeWhole } from "../base/files.ts";
 import { errorText } from "../base/log.ts";
 import { waitFor } from "../base/patience.ts";
 import { WaitingWindows } from "../runs/waiting.ts";
 import type { Recorder } from "../sources/recorder.ts";
 import type { Source } from "../sources/source.ts";
-import type { Service } from "./post.ts";
+import { adopt } from "./adoption.ts";
+import { Destination } from "./destination.ts";
+import type { ReadKey } from "./key.ts";
+import { lockSpool } from "./lock.ts";
 import { Sender } from "./sender.ts";
 import { Spool } from "./spool.ts";
 
 /** The destination of a run's upload, and its spool. */
-export interface UploadOptions extends Service {
+export interface UploadOptions {
+  /** Base URL of the service. */
+  base: string;
+  key: ReadKey;
   /** Directory of all spools: `spool` in the state directory. */
   spools: string;
   instance: InstanceHead;
   /** Tells the user. */
   warn: (message: string) => void;
+  /** Pause before a key that was refused is tried again, a minute unless given. */
+  refusedPause_ms?: number;
 }
-
-/** The service keeps no window for longer than this. */
-const ABANDONED_MS = 30 * 24 * 3_600_000;
 
 /** How long the end waits for a disk that does not answer. */
 const DISK_PATIENCE_MS = 500;
@@ -63,16 +67,30 @@ export class Uploader implements Source {
   }
 
   async #open(): Promise<void> {
-    const { spools, instance, warn } = this.#options;
+    const { base, key, spools, instance, warn, refusedPause_ms } = this.#options;
     try {
-      const destination = await fingerprint(this.#options);
       const directory = `${spools}/${instance.instance_id}`;
-      const lock = await lockNew(directory, destination);
-      this.#own = await startSender(this.#options, directory, lock);
-      this.#adopting = adopt(this.#options, destination);
+      const lock = await lockNew(directory);
+      const destination = Destination.of(directory, base);
+      const spool = await Spool.open(directory, { warn });
+      const accepted = () => this.#adopt(destination);
+      const options = { spool, destination, key, lock, warn, accepted, refusedPause_ms };
+      this.#own = new Sender(options);
+      // A key that cannot be read is told of by the sender.
+      this.#adopting = key().then((key) => destination.mayUse(key)).then(() => [], () => []);
+      this.#adopt(destination);
     } catch (error) {
       warn(`cannot upload: ${errorText(error)}`);
     }
+  }
+
+  /** Adopts what crashed runs left: with the same key, and in the same project once that is known. */
+  #adopt(destination: Destination): void {
+    const { spools, key, warn } = this.#options;
+    this.#adopting = this.#adopting.then(async (adopted) => [
+      ...adopted,
+      ...await adopt({ spools, destination, key, warn }),
+    ]);
   }
 
   async #move(): Promise<void> {
@@ -83,75 +101,18 @@ export class Uploader implements Source {
   async #finish(patience_ms: number): Promise<void> {
     await this.#opening;
     await this.#moving;
-    const adopted = this.#adopting.then((all) => Promise.all(all.map((one) => one.finish(0))));
-    await Promise.all([this.#own?.finish(patience_ms), adopted]);
+    await this.#own?.finish(patience_ms);
+    const adopted = await this.#adopting;
+    await Promise.all(adopted.map((sender) => sender.finish(0)));
   }
-}
-
-async function startSender(
-  options: UploadOptions,
-  directory: string,
-  lock?: Disposable,
-): Promise<Sender> {
-  const { base, key, warn } = options;
-  return new Sender({ base, key, warn, lock, spool: await Spool.open(directory, { warn }) });
-}
-
-/** Tells two destinations apart without telling the key. */
-async function fingerprint({ base, key }: UploadOptions): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${base}\n${key}`));
-  return new Uint8Array(digest).toHex();
 }
 
 /** Locks a new spool for as long as this process lives; without a disk there is nothing to lock. */
-async function lockNew(directory: string, destination: string): Promise<Deno.FsFile | undefined> {
+async function lockNew(directory: string): Promise<Deno.FsFile | undefined> {
   try {
     await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
-    const lock = await openLock(directory);
-    await lock.lock(true);
-    // After the lock, since other runs adopt only spools with a destination.
-    await writeWhole(`${directory}/destination`, destination);
-    return lock;
+    return await lockSpool(directory);
   } catch {
     return undefined;
   }
-}
-
-/** Senders of the spools that no living run holds and that go to the same destination. */
-async function adopt(options: UploadOptions, destination: string): Promise<Sender[]> {
-  const adopted: Sender[] = [];
-  try {
-    for await (const { name } of Deno.readDir(options.spools)) {
-      if (name === options.instance.instance_id) continue;
-      const directory = `${options.spools}/${name}`;
-      const sender = await adoptOne(options, directory, destination).catch(() => undefined);
-      if (sender) adopted.push(sender);
-    }
-  } catch {
-    // No directory of spools: no run has left any.
-  }
-  return adopted;
-}
-
-async function adoptOne(
-  options: UploadOptions,
-  directory: string,
-  destination: string,
-): Promise<Sender | undefined> {
-  const lock = await openLock(directory);
-  if (await lock.tryLock(true)) {
-    if (await Deno.readTextFile(`${directory}/destination`).catch(() => "") === destination) {
-      return await startSender(options, directory, lock);
-    }
-    const { mtime } = await Deno.stat(directory);
-    if (mtime && Date.now() - mtime.getTime() > ABANDONED_MS) {
-      await Deno.remove(directory, { recursive: true });
-    }
-  }
-  lock.close();
-  return undefined;
-}
-
-function openLock(directory: string): Promise<Deno.FsFile> {
-  return Deno.open(`${directory}/lock`, { create: true, write: true, mode: 0o600 });
 }

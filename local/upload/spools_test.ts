@@ -1,18 +1,21 @@
 /** The upload of a run sends its own windows, and those of crashed runs with the same destination. */
 
 import assert from "node:assert/strict";
-import { readFrames } from "@service/core/packed";
+import { readFrames, windowHead } from "@service/core/packed";
 import { Recorder } from "../sources/recorder.ts";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
+import { Destination } from "./destination.ts";
 import { Spool } from "./spool.ts";
 import { Uploader } from "./spools.ts";
 import { INSTANCE, packed } from "./testdata/upload.ts";
 
 const KEY = "secret";
 
-/** A service that counts windows. */
+const given = (key: string) => () => Promise.resolve(key);
+
+/** A service that counts windows, all in one project. */
 function counting() {
-  const service = { windows: 0 };
+  const service = { windows: 0, final: 0 };
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
@@ -20,8 +23,10 @@ function counting() {
       const isCompressed = headers.get("content-encoding") === "gzip";
       const plain = isCompressed ? body!.pipeThrough(new DecompressionStream("gzip")) : body!;
       const frames = [...readFrames(await new Response(plain).bytes())];
-      service.windows += frames.filter(({ kind }) => kind === "window").length;
-      return Response.json({ stored: true });
+      const windows = frames.filter(({ kind }) => kind === "window").map(windowHead);
+      service.windows += windows.length;
+      service.final += windows.filter(({ final }) => final).length;
+      return Response.json({ stored: true, project: "p1" });
     },
   );
   return {
@@ -44,7 +49,7 @@ Deno.test("windows that come before the spool is open wait, and all are sent by 
   await using hosted = counting();
   const spools = `${directory.path}/spool`;
   const uploader = new Uploader({
-    ...{ base: hosted.base, key: KEY, spools, instance: INSTANCE },
+    ...{ base: hosted.base, key: given(KEY), spools, instance: INSTANCE },
     warn: assert.fail,
   });
   const first = await packed(0, 1);
@@ -58,23 +63,64 @@ Deno.test("windows that come before the spool is open wait, and all are sent by 
   assert.deepEqual(await Array.fromAsync(Deno.readDir(spools)), []);
 });
 
-Deno.test("the spool of a crashed run is sent by the next one to the same destination", async () => {
+/** Leaves a spool as a crashed run does: `stored` of its windows were accepted, and two were not. */
+async function crash(directory: string, base: string, { key = KEY, stored = 0 } = {}) {
+  const spool = await Spool.open(directory, { warn: assert.fail });
+  for (let i = 0; i < stored + 2; i++) await spool.add(await packed(i, i + 1));
+  const destination = Destination.of(directory, base);
+  await destination.mayUse(key);
+  for (let i = 0; i < stored; i++) await spool.acknowledge((await spool.next())!);
+  if (stored > 0) await destination.accepted(key, "p1");
+}
+
+async function isGone(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => false, () => true);
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+Deno.test("what a crashed run left is sent with the same key at once, and its run is ended", async () => {
   await using directory = await temporaryDirectory();
   await using hosted = counting();
   const spools = `${directory.path}/spool`;
-  const crashed = `${spools}/00000000000a`;
-  const spool = await Spool.open(crashed, { warn: assert.fail });
-  for (let i = 0; i < 3; i++) await spool.add(await packed(i, i + 1));
-  const digest = new TextEncoder().encode(`${hosted.base}\n${KEY}`);
-  const destination = new Uint8Array(await crypto.subtle.digest("SHA-256", digest)).toHex();
-  await Deno.writeTextFile(`${crashed}/destination`, destination);
-
+  await crash(`${spools}/00000000000a`, hosted.base);
   const options = { base: hosted.base, spools, instance: INSTANCE, warn: assert.fail };
-  const other = new Uploader({ ...options, key: "another" });
-  await other.finish(10_000);
-  assert.equal(hosted.service.windows, 0);
-  const next = new Uploader({ ...options, key: KEY });
-  while (hosted.service.windows < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  const next = new Uploader({ ...options, key: given(KEY) });
+  await until(() => isGone(`${spools}/00000000000a`));
+  assert.deepEqual(hosted.service, { windows: 3, final: 1 });
   await next.finish(10_000);
-  assert.equal(hosted.service.windows, 3);
+});
+
+Deno.test("with another key only what the same project has accepted before is sent", async () => {
+  await using directory = await temporaryDirectory();
+  await using hosted = counting();
+  const spools = `${directory.path}/spool`;
+  await crash(`${spools}/00000000000a`, hosted.base);
+  await crash(`${spools}/00000000000b`, hosted.base, { stored: 1 });
+  await crash(`${spools}/00000000000c`, "http://127.0.0.1:1", { stored: 1 });
+  const options = { base: `${hosted.base}/`, spools, instance: INSTANCE, warn: assert.fail };
+  const next = new Uploader({ ...options, key: given("rotated") });
+  await next.add(await packed(0, 1));
+  await until(() => isGone(`${spools}/00000000000b`));
+  assert.deepEqual(hosted.service, { windows: 1 + 2 + 1, final: 1 });
+  await next.finish(10_000);
+  for (const left of ["a", "c"]) assert(!await isGone(`${spools}/00000000000${left}`));
+});
+
+Deno.test("a run that was killed between its uploads is ended by the next one", async () => {
+  await using directory = await temporaryDirectory();
+  await using hosted = counting();
+  const spools = `${directory.path}/spool`;
+  const killed = `${spools}/00000000000a`;
+  await crash(killed, hosted.base, { stored: 1 });
+  for await (const { name } of Deno.readDir(killed)) {
+    if (/(new|sent)\.window$/.test(name)) await Deno.remove(`${killed}/${name}`);
+  }
+  const options = { base: hosted.base, spools, instance: INSTANCE, warn: assert.fail };
+  const next = new Uploader({ ...options, key: given(KEY) });
+  await until(() => isGone(killed));
+  assert.deepEqual(hosted.service, { windows: 1, final: 1 });
+  await next.finish(10_000);
 });

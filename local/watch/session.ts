@@ -9,6 +9,7 @@ import { createProcFiles } from "../base/proc_files.ts";
 import { type EndpointFile, listEndpoint } from "../serve/endpoint_file.ts";
 import type { Listener } from "../serve/listener.ts";
 import { containerId } from "../sources/proc/container.ts";
+import { keyInFile } from "../upload/key.ts";
 import { Uploader } from "../upload/spools.ts";
 import { instanceTags } from "./instance_tags.ts";
 import { saveSnapshot } from "./last_snapshot.ts";
@@ -114,15 +115,19 @@ function changesOf({ changes, cuda }: StartedRun): Tags {
 }
 
 function uploadOf({ env }: StartedRun): WatcherOptions["upload"] {
-  const { SERVICE_API_KEY: key, SERVICE_API_BASE: base } = env;
-  if (!key) return undefined;
+  const { SERVICE_API_KEY: key, SERVICE_API_KEY_FILE: file, SERVICE_API_BASE: base } = env;
+  if (!key && !file) return undefined;
   return (instance, warn) => {
+    if (key && file) {
+      throw new Error("SERVICE_API_KEY and SERVICE_API_KEY_FILE are both set: unset one of them");
+    }
     if (base === undefined || !/^https?:$/.test(URL.parse(base)?.protocol ?? "")) {
       const got = JSON.stringify(base ?? "");
       throw new Error(`SERVICE_API_BASE must be the http(s) URL of the service: got ${got}`);
     }
     const spools = `${stateDirectory(env)}/spool`;
-    return new Uploader({ base, key, spools, instance, warn });
+    const readKey = file ? keyInFile(file) : () => Promise.resolve(key!);
+    return new Uploader({ base, key: readKey, spools, instance, warn });
   };
 }
 

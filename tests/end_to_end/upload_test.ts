@@ -183,9 +183,13 @@ Deno.test("windows of a killed profiler are sent by the next run with the same k
   assert(await isGone(spool));
 
   const [from, to] = left.split(".")[0]!.split("-").map(BigInt);
-  const payload = await readHosted(hosted, context["instance.id"]!, secondsFromNs(from!));
+  const [start, end] = [secondsFromNs(from!), secondsFromNs(to!)];
+  const payload = await readHosted(hosted, context["instance.id"]!, start, end);
   assert.equal(payload.payload_ns, to);
   assert(payload.metrics.length > 20);
+  const whole = await readHosted(hosted, context["instance.id"]!, start);
+  assert(whole.payload_ns > to!, "the run has ended: a read goes on to its own end");
+  assert(whole.errors.some(({ message }) => /The end of the run is lost/.test(message)));
 });
 
 Deno.test("a wrong key is reported once, on stderr and in errors, and the workload continues", async () => {
