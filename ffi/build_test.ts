@@ -15,6 +15,7 @@ const NEEDED = /^(libc\.so\.6|libdl\.so\.2|libpthread\.so\.0|ld-linux-[\w-]+\.so
 
 const EXPORTED: Record<string, string[]> = {
   "libservice.so": ["InitializeInjection", "service_exec", "service_segment_ask"],
+  "libconsole.so": ["sieve_create", "sieve_find"],
   "libdevices.so": ["devices_start", "devices_stop"],
 };
 
@@ -27,6 +28,7 @@ const EXERCISE: Product = { ...LIBRARY, sources: ["testdata/moved_functions.c"] 
 
 const LIBRARIES: Record<string, Product> = {
   "libservice.so": LIBRARY,
+  "libconsole.so": PRODUCTS["libconsole.so"]!,
   "libdevices.so": PRODUCTS["libdevices.so"]!,
   exercise: EXERCISE,
 };

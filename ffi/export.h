@@ -1,4 +1,4 @@
-/* Marks the functions that libservice.so exports; all others are hidden. */
+/* Marks the functions that a library exports; all others are hidden. */
 #pragma once
 
 #define SERVICE_EXPORT __attribute__((visibility("default")))

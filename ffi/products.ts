@@ -88,6 +88,11 @@ export const PRODUCTS: Record<string, Product> = {
     flags: PRELOAD_FLAGS,
     fallbacks: [[INLINE_ATOMICS, ...SPLIT_GLIBC_LIBRARIES], SPLIT_GLIBC_LIBRARIES, []],
   },
+  "libconsole.so": {
+    sources: ["console/sieve.c"],
+    flags: PRELOAD_FLAGS,
+    fallbacks: [[INLINE_ATOMICS, ...SPLIT_GLIBC_LIBRARIES], SPLIT_GLIBC_LIBRARIES, []],
+  },
   "libdevices.so": {
     sources: [
       "devices/basics.c",

@@ -23,6 +23,8 @@ export interface Plan {
   cuda?: CudaPlan;
   /** Measurement of devices; absent without the native part. */
   devices?: DevicePlan;
+  /** The native library that searches the console; absent without the native part. */
+  sieve?: string;
   listen: ListenerOptions;
 }
 

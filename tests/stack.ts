@@ -83,12 +83,16 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** Flags before the command; `--listen-port 0` by default. */
   flags?: string[];
+  /** Where a shell sends its output: `> log 2>&1`, `| cat`. */
+  redirection?: string;
 }
 
 /** Starts `command` under `service-run`. */
 export function startRun(command: string[], options: RunOptions): Run {
-  const { directory, env = {}, flags = ["--listen-port", "0"] } = options;
-  const started = start(deno("mod.ts", ...flags, "--", ...command), {
+  const { directory, env = {}, flags = ["--listen-port", "0"], redirection } = options;
+  const words = deno("mod.ts", ...flags, "--", ...command);
+  const shell = redirection === undefined ? [] : ["bash", "-c", `"$@" ${redirection}`, "bash"];
+  const started = start([...shell, ...words], {
     ...PLAIN,
     XDG_STATE_HOME: directory,
     SERVICE_DEBUG: "1",

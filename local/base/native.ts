@@ -82,6 +82,31 @@ export function openDevicePoller(library: string): DevicePoller | null {
   }
 }
 
+/** Finds needles of four letters in bytes; see `ffi/console/sieve.h`. */
+export type Sieve = (bytes: Uint8Array, from: number, end: number) => number;
+
+/**
+ * The search for `needles`: the index of the byte in `[from, end)` with which the first one ends, or -1.
+ * `null` if `library` cannot be opened.
+ */
+export function openSieve(library: string, needles: readonly string[]): Sieve | null {
+  try {
+    const { symbols } = Deno.dlopen(library, {
+      sieve_create: { parameters: ["buffer", "usize"], result: "pointer" },
+      sieve_find: { parameters: ["pointer", "buffer", "usize", "usize"], result: "i64" },
+    });
+    const texts = new TextEncoder().encode(needles.join(""));
+    const sieve = symbols.sieve_create(texts, BigInt(texts.length));
+    if (sieve === null) return null;
+    return (bytes, from, end) =>
+      Number(
+        symbols.sieve_find(sieve, bytes as Uint8Array<ArrayBuffer>, BigInt(from), BigInt(end)),
+      );
+  } catch {
+    return null;
+  }
+}
+
 /** Processor clock of a process, on Linux. */
 const CLOCK_PROCESS_CPUTIME_ID = 2;
 

@@ -87,7 +87,7 @@ export function runSupervised(
     return [
       ...(mayLeave({ env, ppid: Deno.ppid }) ? ["--leave"] : []),
       ...setWords({ [INSTANCE_VARIABLE]: plan.id, ...cuda.environment }),
-      ...watchWords({ ...plan, cuda, devices }),
+      ...watchWords({ ...plan, cuda, devices, sieve: `${folder}/libconsole.so` }),
       "--",
       ...exactWords(command, plan.changes.length > 0),
     ];

@@ -4,7 +4,7 @@ import type { Tags } from "@service/core";
 import denoJson from "../../deno.json" with { type: "json" };
 import { readKey } from "../base/key.ts";
 import { log } from "../base/log.ts";
-import { openDevicePoller, openSegmentAsk } from "../base/native.ts";
+import { openDevicePoller, openSegmentAsk, openSieve } from "../base/native.ts";
 import { createProcFiles, oomKills } from "../base/proc_files.ts";
 import { parseStat } from "../base/proc_text.ts";
 import type { Target } from "../engines/targets.ts";
@@ -12,6 +12,7 @@ import { INSTANCE_VARIABLE, type Plan } from "../plan.ts";
 import { holdDirectories } from "../sources/activity/directories.ts";
 import { createActivitySource } from "../sources/activity/source.ts";
 import { createCaptureStateSource } from "../sources/capture_state.ts";
+import { NEEDLES } from "../sources/console/needles.ts";
 import { type ConsoleReader, createConsoleSource } from "../sources/console/source.ts";
 import { createDeviceSource } from "../sources/devices/source.ts";
 import type { CpuTime } from "../sources/proc/cpu_time.ts";
@@ -54,7 +55,7 @@ const SOURCES: readonly CreateSources[] = [
   activity,
   devices,
   prometheus,
-  ({ console, now_ns }) => console ? [createConsoleSource(console, { now_ns, oomKills })] : [],
+  console,
   () => [createProfilerCostSource()],
 ];
 
@@ -96,6 +97,12 @@ function devices({ devices, start_ns, env }: StartedRun, { held }: SourceContext
   const stat = parseStat(createProcFiles().text("self/stat") ?? "");
   const own = { pid: Deno.pid, start_ticks: BigInt(stat?.start_ticks ?? 0) };
   return [held.use(createDeviceSource({ directories, own, start_ns, env }))];
+}
+
+function console({ console, now_ns, sieve }: StartedRun): Source[] {
+  if (!console) return [];
+  const find = sieve === undefined ? null : openSieve(sieve, NEEDLES);
+  return [createConsoleSource(console, { now_ns, oomKills, find: find ?? undefined })];
 }
 
 function prometheus({ id, pid, targets, missing, env, start_ns }: StartedRun): Source[] {

@@ -7,6 +7,7 @@ import type { Finding } from "./block.ts";
 import { exitEntry, type ExitStatus } from "./exit.ts";
 import { LineSplitter } from "./lines.ts";
 import { Repeats } from "./repeats.ts";
+import type { FindNeedle } from "./scan.ts";
 import { Tail } from "./tail.ts";
 import { plainText } from "./text.ts";
 import { redactText } from "../../base/redact.ts";
@@ -25,6 +26,8 @@ export interface ConsoleChunk {
 export interface ConsoleOptions {
   report: (entry: ErrorEntry) => void;
   now_ns: () => bigint;
+  /** The native search for needles. */
+  find?: FindNeedle;
 }
 
 /** A console that is read as it is written. */
@@ -58,11 +61,13 @@ const NAMES = ["terminal", "stdout", "stderr"] as const;
 const LAST_LINES_OF: readonly StreamNumber[] = [2, 0, 1];
 
 /** A console that reports the warnings and errors written to it. */
-export function createConsole({ report, now_ns }: ConsoleOptions): Console {
+export function createConsole({ report, now_ns, find }: ConsoleOptions): Console {
   const repeats = new Repeats(report);
   const streams = NAMES.map((stream) =>
-    createStream(({ level, message, exception, pid }, log_ns) =>
-      add({ level, message, exception, log_ns }, { stream, ...(pid && { "process.pid": pid }) })
+    createStream(
+      ({ level, message, exception, pid }, log_ns) =>
+        add({ level, message, exception, log_ns }, { stream, ...(pid && { "process.pid": pid }) }),
+      find,
     )
   );
   let lost_bytes = 0;
@@ -108,7 +113,7 @@ export function createConsole({ report, now_ns }: ConsoleOptions): Console {
 }
 
 /** One stream of the console. */
-function createStream(report: (finding: Finding, log_ns: bigint) => void) {
+function createStream(report: (finding: Finding, log_ns: bigint) => void, find?: FindNeedle) {
   const assembler = new Assembler(report);
   const tail = new Tail();
   let now_ns = 0n;
@@ -118,7 +123,7 @@ function createStream(report: (finding: Finding, log_ns: bigint) => void) {
       const text = plainText(bytes);
       if (text !== null) assembler.line(text, now_ns);
     },
-  });
+  }, find);
   return {
     write(bytes: Uint8Array, time_ns: bigint): void {
       now_ns = time_ns;

@@ -1,6 +1,6 @@
 /** Console bytes as lines: cut at newlines and at carriage returns, decoded only where asked. */
 
-import { findCandidate } from "./scan.ts";
+import { createScan, type FindNeedle } from "./scan.ts";
 
 /** Most bytes of a line that are kept; the rest is skipped. */
 export const MAX_LINE_BYTES = 65_536;
@@ -19,12 +19,14 @@ export interface LineReader {
 /** Cuts the chunks of one stream into lines; keeps at most one unfinished line. */
 export class LineSplitter {
   #reader: LineReader;
+  #find: FindNeedle;
   #held = new Uint8Array(256);
   #size = 0;
 
-  /** A splitter that passes lines to `reader`. */
-  constructor(reader: LineReader) {
+  /** A splitter that passes lines to `reader`; `find` is the native search for needles. */
+  constructor(reader: LineReader, find?: FindNeedle) {
     this.#reader = reader;
+    this.#find = createScan(find);
   }
 
   /** Takes the next bytes of the stream. */
@@ -62,7 +64,7 @@ export class LineSplitter {
     while (at < end) {
       let start = at;
       if (!this.#reader.needsAll()) {
-        const found = findCandidate(bytes, at, end);
+        const found = this.#find(bytes, at, end);
         if (found < 0) return;
         start = startOfLine(bytes, at, found);
       }
@@ -84,7 +86,7 @@ export class LineSplitter {
 
   /** Decides by the line alone, so that how the bytes were cut into chunks makes no difference. */
   #offer(line: Uint8Array): void {
-    if (this.#reader.needsAll() || findCandidate(line, 0, line.length) >= 0) {
+    if (this.#reader.needsAll() || this.#find(line, 0, line.length) >= 0) {
       this.#reader.line(line);
     }
   }

@@ -3,6 +3,7 @@
 import type { ErrorEntry } from "@service/core";
 import { type Console, type ConsoleSink, createConsole } from "./console.ts";
 import type { ExitStatus } from "./exit.ts";
+import type { FindNeedle } from "./scan.ts";
 import { recordCaptureState } from "../capture_state.ts";
 import { createPace } from "../pacing.ts";
 import type { Recorder } from "../recorder.ts";
@@ -38,11 +39,13 @@ const MUCH_BYTES = 65_536;
 /** How long the end of the run waits for files that are not read yet. */
 const PATIENCE_MS = 1_000;
 
-/** The clock, and the count of processes that ran out of memory. */
+/** The clock, the search, and the count of processes that ran out of memory. */
 export interface ConsoleSourceOptions {
   now_ns: () => bigint;
   /** Processes of this machine that ran out of memory so far, or `null` where that is not known. */
   oomKills: () => number | null;
+  /** The native search for needles. */
+  find?: FindNeedle;
 }
 
 /** A source that follows the console until it is settled. */
@@ -65,8 +68,8 @@ class ConsoleSource implements Source {
     this.#reader = reader;
     this.#options = options;
     this.#oomKillsAtStart = options.oomKills();
-    const { now_ns } = options;
-    this.#console = createConsole({ report: (entry) => this.#entries.push(entry), now_ns });
+    const { now_ns, find } = options;
+    this.#console = createConsole({ report: (entry) => this.#entries.push(entry), now_ns, find });
     this.#follow(0);
   }
 
