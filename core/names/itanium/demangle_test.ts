@@ -36,7 +36,12 @@ Deno.test({
   ignore: FILTER !== "",
   async fn() {
     const expected = await filtered(MANGLED);
-    MANGLED.forEach((symbol, at) => assert.equal(demangle(symbol), expected[at], symbol));
+    MANGLED.forEach((symbol, at) => {
+      // It gives up on some long ones, and older releases do not know all types.
+      const isKnown = expected[at] !== symbol;
+      if (isKnown) assert.equal(demangle(symbol), expected[at], symbol);
+      else assert.ok(demangle(symbol), symbol);
+    });
   },
 });
 
