@@ -1,12 +1,34 @@
 /** The list of all rules. A new rule is a file, and a row here. */
 
 import { capture } from "./capture.ts";
+import { change } from "./change.ts";
+import { collectives } from "./collectives.ts";
+import { engine } from "./engine.ts";
+import { errors } from "./errors.ts";
 import { gpuIdle } from "./gpu_idle.ts";
+import { hardware } from "./hardware.ts";
+import { host } from "./host.ts";
+import { kernels } from "./kernels.ts";
+import { roofline } from "./roofline.ts";
 import type { FleetRule, Rule } from "./rule.ts";
+import { throttling } from "./throttling.ts";
 import { transfers } from "./transfers.ts";
 
 /** Rules about one instance. */
-export const rules: readonly Rule[] = [capture, gpuIdle, transfers];
+export const rules: readonly Rule[] = [
+  capture,
+  errors,
+  hardware,
+  gpuIdle,
+  transfers,
+  collectives,
+  throttling,
+  kernels,
+  roofline,
+  engine,
+  host,
+  change,
+];
 
 /** Rules about several instances. */
 export const fleetRules: readonly FleetRule[] = [];
