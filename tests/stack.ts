@@ -1,7 +1,7 @@
 /** The whole product in separate processes: the hosted API, and runs of `service-run`. */
 
 import { decode, type Shape, type Signals, signals } from "@service/core";
-import { type Ended, inTime, run, start } from "./command.ts";
+import { type Ended, inTime, run, start, type Written } from "./command.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 const PLAIN = { NO_COLOR: "1" };
@@ -72,6 +72,7 @@ export interface Run extends AsyncDisposable {
   /** Base URL of the local endpoint, once it answers. */
   readonly url: Promise<string>;
   readonly process: Deno.ChildProcess;
+  readonly stdout: Written;
   /** Status and output after the end; an error after the deadline of a command. */
   readonly ended: Promise<Ended>;
 }
@@ -98,7 +99,7 @@ export function startRun(command: string[], options: RunOptions): Run {
     SERVICE_DEBUG: "1",
     ...env,
   });
-  const { process } = started;
+  const { process, stdout } = started;
   const url = started.stderr.match(/signals at (http:\S+)\/signals/);
   const ended = inTime(started, started.ended);
   // A test need not await both; a run that ends early has no URL.
@@ -106,6 +107,7 @@ export function startRun(command: string[], options: RunOptions): Run {
   return {
     process,
     url,
+    stdout,
     ended,
     async [Symbol.asyncDispose]() {
       try {

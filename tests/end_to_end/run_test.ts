@@ -41,9 +41,10 @@ for (const signal of ["SIGTERM", "SIGKILL", "SIGSEGV", "SIGABRT", "SIGPIPE"] as 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT"] as const) {
   Deno.test(`${signal} is forwarded to the workload, which may handle it`, async () => {
     await using directory = await temporaryDirectory();
-    const script = `trap 'exit 42' ${signal.slice(3)}; while :; do read -t 0.1 <> <(:); done`;
+    const loop = "while :; do read -t 0.1 <> <(:); done";
+    const script = `trap 'exit 42' ${signal.slice(3)}; echo ready; ${loop}`;
     await using work = startRun(["bash", "-c", script], { directory: directory.path });
-    await work.url;
+    await work.stdout.match(/(ready)/);
     work.process.kill(signal);
     assert.equal((await work.ended).status.code, 42);
   });
