@@ -7,6 +7,7 @@ const FFI = new URL("../../../ffi/", import.meta.url).pathname;
 const HERE = new URL("./", import.meta.url).pathname;
 const SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"];
 const FAKE = ["fake_nvml.c", "fake_nvml_gpm.c", "fake_nvml_script.c"].map((name) => HERE + name);
+const FILES = ["host.c", "fast_time.c"].map((name) => HERE + name);
 const SONAME = "libnvidia-ml.so.1";
 
 /** Options for the build of the fake driver. */
@@ -48,6 +49,7 @@ export function host(sanitizer?: Sanitizer): Promise<string> {
   return once(
     "host",
     ["nvml", folderOf(sanitizer)],
-    (path) => compile(path, [`${HERE}host.c`], watchedBy(sanitizer)),
+    // Its clocks and waits are those that the libraries call.
+    (path) => compile(path, FILES, [...watchedBy(sanitizer), "-rdynamic"]),
   );
 }

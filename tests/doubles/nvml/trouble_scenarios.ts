@@ -47,7 +47,8 @@ export const TROUBLE_SCENARIOS: Record<string, Scenario> = {
   },
 
   async "a call that hangs is named, and the process ends all the same"(options) {
-    await using bench = await openBench("devices 2\nhang nvmlDeviceGetPowerUsage 1 60", options);
+    const hangs = "devices 2\nhang nvmlDeviceGetPowerUsage 1 60";
+    await using bench = await openBench(hangs, { ...options, speed: 1 });
     const poller = await bench.poll();
     const hung = await poller.until(({ call }) => call?.name.includes("PowerUsage") ?? false);
     assert.equal(hung.call?.name, `nvmlDeviceGetPowerUsage on ${SECOND}`);

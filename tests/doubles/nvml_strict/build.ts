@@ -33,15 +33,6 @@ export function proof(driver: Driver): Promise<string> {
   });
 }
 
-/** Path of a library that, preloaded, makes time pass faster. */
-export function fastTime(): Promise<string> {
-  return once(
-    "fast_time.so",
-    ["nvml_strict"],
-    (path) => compile(path, [`${HERE}fast_time.c`], ["-shared", "-fPIC"]),
-  );
-}
-
 /** What the compiler says of the double with NVIDIA's header in place of ours: nothing, if they agree. */
 export async function compareWith(header: string, driver: Driver): Promise<string> {
   const { stderr } = await command([
@@ -54,7 +45,7 @@ export async function compareWith(header: string, driver: Driver): Promise<strin
 
 async function sources(of: "double" | "proof"): Promise<string[]> {
   const names = await Array.fromAsync(Deno.readDir(HERE), ({ name }) => name);
-  return names.filter((name) => name.endsWith(".c") && name !== "fast_time.c")
+  return names.filter((name) => name.endsWith(".c"))
     .filter((name) => name.startsWith("proof") === (of === "proof"))
     .map((name) => HERE + name);
 }

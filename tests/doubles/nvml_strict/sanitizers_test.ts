@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { testUnless } from "../../skipping.ts";
 import { missingSanitizer, type Sanitizer } from "../cuda/build.ts";
 import { SANITIZER_ENVIRONMENT } from "../cuda/harness.ts";
-import { valuesOf } from "../nvml/harness.ts";
+import { faster, valuesOf } from "../nvml/harness.ts";
 import { DRIVERS } from "./build.ts";
 import { assertFair, openReferee } from "./harness.ts";
 
@@ -26,7 +26,7 @@ for (const sanitizer of ["address,undefined", "thread"] satisfies Sanitizer[]) {
           "device h100 0000:1b:00.0\ndevice h100 0000:2b:00.0\ndevice b200 0000:3b:00.0",
           { driver, sanitizer },
         );
-        const poller = await referee.poll(SANITIZER_ENVIRONMENT);
+        const poller = await referee.poll({ ...SANITIZER_ENVIRONMENT, ...faster(10) });
         const beat = async () => {
           const before = await poller.until(() => true);
           const newest = (values: Record<string, number>) => Math.max(0, ...Object.values(values));

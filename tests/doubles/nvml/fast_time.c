@@ -1,4 +1,4 @@
-/* Preloaded: time that passes FAST_TIME times as fast, for the clocks and waits that the poller and the double use.
+/* Part of the host: time that passes FAST_TIME times as fast, for the clocks and waits of the poller and the driver.
  * While there is a file at CLOCK_BACK, the wall clock is an hour late. */
 
 #include <poll.h>
