@@ -1,7 +1,8 @@
-/** Build of the fakes and the workload, once per test process. */
+/** Build of the fakes and the workload, once for all test files that run together. */
 
 import { PRODUCTS } from "../../../ffi/products.ts";
 import { command } from "../../command.ts";
+import { SHARED_BUILDS } from "../../suites.ts";
 import { missingCompiler } from "../../skipping.ts";
 
 const FFI = new URL("../../../ffi/", import.meta.url).pathname;
@@ -83,9 +84,9 @@ export function folderOf(sanitizer: Sanitizer | undefined): string {
   return sanitizer?.replace(",", "-") ?? "plain";
 }
 
-/** Flags of a sanitizer. */
+/** Flags of a sanitizer, which come last: without optimization they compile in half the time. */
 export function watchedBy(sanitizer: Sanitizer | undefined): string[] {
-  return sanitizer ? [`-fsanitize=${sanitizer}`, "-fno-sanitize-recover=undefined"] : [];
+  return sanitizer ? [`-fsanitize=${sanitizer}`, "-fno-sanitize-recover=undefined", "-O0"] : [];
 }
 
 /** Path of another tool that `CUDA_INJECTION64_PATH` can name. */
@@ -133,18 +134,35 @@ async function sources(prefix: string): Promise<string[]> {
   return names;
 }
 
-/** The file that `make` makes in the temporary folder of this test process, made once. */
+/** The file that `make` makes in the folder of builds, made once. */
 export function once(name: string, folders: string[], make: (path: string) => Promise<void>) {
   const path = [root(), ...folders, name].join("/");
   const known = builds.get(path);
   if (known) return known;
   Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-  const making = make(path).then(() => path);
+  const making = makeUnlessMade(path, make);
   builds.set(path, making);
   return making;
 }
 
+/** Other test files may share the folder: the first one makes the file, and they wait for it. */
+async function makeUnlessMade(path: string, make: (path: string) => Promise<void>) {
+  using lock = await Deno.open(`${path}.lock`, { create: true, write: true });
+  await lock.lock(true);
+  if (!await exists(path)) {
+    await make(`${path}.new`);
+    await Deno.rename(`${path}.new`, path);
+  }
+  return path;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+/** Where all test files of a run of the suites build, or a folder of this file alone. */
 function root(): string {
+  directory ??= Deno.env.get(SHARED_BUILDS);
   if (directory) return directory;
   const created = directory = Deno.makeTempDirSync({ prefix: "service-test-cuda-" });
   globalThis.addEventListener("unload", () => Deno.removeSync(created, { recursive: true }));

@@ -34,7 +34,7 @@ export interface StrictBuild {
 /** The load, and the libraries that it runs with. */
 export async function strict({ toolkit, sanitizer }: StrictOptions): Promise<StrictBuild> {
   const folders = [...ROOM, folderOf(sanitizer), toolkit ?? "none"];
-  const flags = [...watchedBy(sanitizer), "-O2"];
+  const flags = ["-O2", ...watchedBy(sanitizer)];
   const driver = await once("libcuda.so.1", folders, async (path) => {
     await compile(path, await sources("driver", "ledger.c"), [
       ...SHARED,
