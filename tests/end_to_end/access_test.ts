@@ -1,7 +1,7 @@
 /** The interface's sentences about addresses and keys: who can read a run, and where. */
 
 import assert from "node:assert/strict";
-import { instanceList } from "@service/core";
+import { decode, instanceList, signals } from "@service/core";
 import { createKey, type Hosted, startHosted, startRun, uploadTo } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
@@ -53,6 +53,23 @@ Deno.test("without a key a run uploads nothing", async () => {
     assert.equal(requests.length > 0, SERVICE_API_KEY !== "");
   }
   await server.shutdown();
+});
+
+Deno.test("a key without the URL of a service is told, and the run goes on", async () => {
+  await using directory = await temporaryDirectory();
+  const file = `${directory.path}/last.json`;
+  await using run = startRun(["echo", "ran"], {
+    directory: directory.path,
+    env: { SERVICE_API_KEY: "svc_00000000_any", SERVICE_SNAPSHOT_FILE: file },
+  });
+  const { status, stdout, stderr } = await run.ended;
+  assert.deepEqual([status.code, stdout], [0, "ran\n"]);
+  const told = /cannot upload: .*SERVICE_API_BASE must be the http\(s\) URL of the service/;
+  assert.match(stderr, told);
+  const { errors } = signals.check(decode(await Deno.readTextFile(file)));
+  assert.deepEqual(errors.map(({ level, message }) => [level, told.test(message)]), [
+    ["warning", true],
+  ]);
 });
 
 /** Whether something answers a connection. */
