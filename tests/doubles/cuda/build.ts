@@ -12,6 +12,9 @@ const FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1"
 /** Flags of a library. */
 export const SHARED: string[] = ["-shared", "-fPIC", "-fvisibility=hidden"];
 
+/** Name of the driver's library. */
+export const DRIVER = "libcuda.so.1";
+
 /** Toolkits with a fake CUPTI, and the name of its library. */
 export const TOOLKITS = {
   "11.8": "libcupti.so.11.8",
@@ -100,10 +103,11 @@ export function otherTool(): Promise<string> {
 export async function libraries(toolkit: Toolkit | null, sanitizer?: Sanitizer): Promise<string> {
   const folders = [folderOf(sanitizer), toolkit ?? "none"];
   const flags = [...SHARED, ...watchedBy(sanitizer)];
-  await once("libcuda.so.1", folders, async (path) => {
+  const driver = await once(DRIVER, [folderOf(sanitizer)], async (path) => {
     const names = ["fake_cuda.c", "fake_cuda_graphs.c"].map((name) => HERE + name);
-    await compile(path, names, [...flags, "-Wl,-soname,libcuda.so.1"]);
+    await compile(path, names, [...flags, `-Wl,-soname,${DRIVER}`]);
   });
+  await once(DRIVER, folders, (path) => Deno.link(driver, path));
   if (toolkit) {
     await once(TOOLKITS[toolkit], folders, (path) => compileCupti(path, { toolkit, flags }));
   }

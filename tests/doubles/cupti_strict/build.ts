@@ -1,6 +1,14 @@
 /** Build of the strict double of CUDA and CUPTI, of its load and of its reader. */
 
-import { compile, folderOf, once, type Sanitizer, SHARED, watchedBy } from "../cuda/build.ts";
+import {
+  compile,
+  DRIVER,
+  folderOf,
+  once,
+  type Sanitizer,
+  SHARED,
+  watchedBy,
+} from "../cuda/build.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 const ROOM = ["strict"];
@@ -33,20 +41,19 @@ export interface StrictBuild {
 
 /** The load, and the libraries that it runs with. */
 export async function strict({ toolkit, sanitizer }: StrictOptions): Promise<StrictBuild> {
-  const folders = [...ROOM, folderOf(sanitizer), toolkit ?? "none"];
+  const common = [...ROOM, folderOf(sanitizer)];
+  const folders = [...common, toolkit ?? "none"];
   const flags = ["-O2", ...watchedBy(sanitizer)];
-  const driver = await once("libcuda.so.1", folders, async (path) => {
-    await compile(path, await sources("driver", "ledger.c"), [
-      ...SHARED,
-      ...flags,
-      "-Wl,-soname,libcuda.so.1",
-    ]);
+  const driver = await once(DRIVER, common, async (path) => {
+    const files = await sources("driver", "ledger.c");
+    await compile(path, files, [...SHARED, ...flags, `-Wl,-soname,${DRIVER}`]);
   });
-  if (toolkit) await cupti(toolkit, { folders, flags });
-  const load = await once("load", folders, async (path) => {
+  const load = await once("load", common, async (path) => {
     await compile(path, [...await sources("load", "threads.c"), driver], flags);
   });
-  return { load, libraries: driver.slice(0, driver.lastIndexOf("/")) };
+  const linked = await once(DRIVER, folders, (path) => Deno.link(driver, path));
+  if (toolkit) await cupti(toolkit, { folders, flags });
+  return { load, libraries: linked.slice(0, linked.lastIndexOf("/")) };
 }
 
 /** The profiler that reads as the documentation says. */
@@ -54,7 +61,7 @@ export async function reader(toolkit: StrictToolkit): Promise<string> {
   const folders = [...ROOM, folderOf(undefined), toolkit];
   const { libraries } = await strict({ toolkit });
   return once("libreader.so", folders, async (path) => {
-    const linked = [`${libraries}/libcuda.so.1`, `${libraries}/${STRICT_TOOLKITS[toolkit].soname}`];
+    const linked = [`${libraries}/${DRIVER}`, `${libraries}/${STRICT_TOOLKITS[toolkit].soname}`];
     await compile(path, [`${HERE}reader.c`, ...linked], [...SHARED, "-O2"]);
   });
 }
