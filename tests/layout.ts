@@ -42,7 +42,14 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "core/names/itanium": [],
   "core/facts": ["core", "core/series", "core/names", "core/catalogue"],
   "core/findings": ["core", "core/facts", "core/names", "core/catalogue"],
-  "core/context": ["core", "core/facts", "core/findings", "core/names", "core/catalogue"],
+  "core/context": [
+    "core",
+    "core/series",
+    "core/facts",
+    "core/findings",
+    "core/names",
+    "core/catalogue",
+  ],
 
   "local": [
     ...["local/plan.ts", "local/launch", "local/launch/fallback.ts", "local/watch"],

@@ -1,6 +1,6 @@
 /** A command line as it is published. */
 
-import { redact } from "./redact.ts";
+import { redact } from "@service/core/redact";
 
 /** Characters of a command line that are published; a longer one ends in an ellipsis. */
 const MAX_COMMAND_LINE = 4_096;

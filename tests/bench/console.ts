@@ -1,6 +1,6 @@
 /** Benchmark of the console reader: bytes of output that it reads per second. */
 
-import { redactText } from "../../local/base/redact.ts";
+import { redactText } from "@service/core/redact";
 import { createConsole } from "../../local/sources/console/console.ts";
 import { medianMs, type Row } from "./row.ts";
 

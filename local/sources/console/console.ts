@@ -10,7 +10,7 @@ import { Repeats } from "./repeats.ts";
 import type { FindNeedle } from "./scan.ts";
 import { Tail } from "./tail.ts";
 import { plainText } from "./text.ts";
-import { redactText } from "../../base/redact.ts";
+import { redactText } from "@service/core/redact";
 
 /** The stream of a write: 0 the terminal, 1 standard output, 2 standard error. */
 export type StreamNumber = 0 | 1 | 2;

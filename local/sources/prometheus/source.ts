@@ -1,7 +1,7 @@
 /** The source of a Prometheus endpoint: scraped every second, recorded at the next tick. */
 
 import type { Tags } from "@service/core";
-import { redactText } from "../../base/redact.ts";
+import { redactText } from "@service/core/redact";
 import { recordCaptureState } from "../capture_state.ts";
 import type { FirstReading } from "../cumulative.ts";
 import { createPace } from "../pacing.ts";

@@ -1,0 +1,52 @@
+/** The section on completeness: what was not captured and why, what was lost, what came late. */
+
+import type { SectionText } from "./page.ts";
+import { labelOf, type Subject } from "./subject.ts";
+import { number, quoted } from "./words.ts";
+
+/** Completeness. */
+export function completenessSection({ instances }: Subject): SectionText {
+  const lines = new Map<string, string[]>();
+  const say = (line: string, label: string) => lines.set(line, [...lines.get(line) ?? [], label]);
+  for (const facts of instances) {
+    const label = labelOf(facts, instances);
+    for (const { capture, of, is_captured, reason } of facts.captures) {
+      // A kind whose processes tell their own state needs no state of all.
+      const isTold = of === "" &&
+        facts.captures.some((other) =>
+          other.capture === capture && other.of !== "" && other.is_captured
+        );
+      if (is_captured || isTold) continue;
+      say(
+        `not captured: ${capture}${of ? ` of ${quoted(of, 60)}` : ""}${
+          reason ? `: ${quoted(reason)}` : ""
+        }`,
+        label,
+      );
+    }
+    for (const { metric, total } of facts.losses) say(`${metric}: ${number(total)}`, label);
+    const { covered_seconds, ran, gaps } = facts.span;
+    const seconds = Number(ran.to_ns - ran.from_ns) / 1e9;
+    if (covered_seconds < seconds - 1 || gaps.length > 0) {
+      say(
+        `${number(covered_seconds)} of ${number(seconds)} s are covered by windows` +
+          (gaps.length > 0 ? `; ${gaps.length} gaps` : ""),
+        label,
+      );
+    }
+  }
+  const rows = Array.from(lines, ([line, labels], at) => ({
+    text: `- ${line}${
+      instances.length > 1
+        ? ` (${
+          labels.length === instances.length ? "all instances" : labels.slice(0, 5).join(", ")
+        })`
+        : ""
+    }`,
+    weight: 600 - at,
+  }));
+  const lead = rows.length > 0 ? ["An absent metric is not measured; it is never zero."] : [
+    "Nothing is known to be missing: all that is captured is whole. An absent metric is not measured; it is never zero.",
+  ];
+  return { section: "completeness", title: "Completeness", blocks: [{ lead, rows }] };
+}

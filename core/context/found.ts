@@ -1,0 +1,82 @@
+/** The section of findings: the verdict, what costs most first, and what cannot be told. */
+
+import type { Evidence, FoldedFinding } from "../findings/mod.ts";
+import type { Row, SectionText } from "./page.ts";
+import type { Subject } from "./subject.ts";
+import { number, quoted } from "./words.ts";
+
+/** Findings. */
+export function findingsSection(
+  { findings: { verdict, findings, not_known, sound } }: Subject,
+): SectionText {
+  const rows = findings.flatMap((finding, at) => findingRows(finding, at));
+  const healthy: Row[] = findings.length > 0 ? [] : sound.map(({ rule, evidence }, at) => ({
+    text: `Evidence (${rule}): ${evidence.map(evidenceText).join("; ")}.`,
+    weight: 900 - at,
+  }));
+  return {
+    section: "findings",
+    title: "Findings",
+    blocks: [
+      { lead: [`Verdict: ${sentence(verdict.sentence)}`], rows: [...rows, ...healthy] },
+      ...(not_known.length > 0
+        ? [{
+          lead: ["Not known:"],
+          rows: not_known.map(({ missing, how, is_decisive }, at): Row => ({
+            text: `- ${quoted(missing, 400)}. To know it: ${quoted(how, 400)}.`,
+            weight: (is_decisive ? 960 : 380) - at,
+          })),
+        }]
+        : []),
+    ],
+  };
+}
+
+function findingRows(finding: FoldedFinding, at: number): Row[] {
+  const { title, id, confidence, doubt, share_at_stake, evidence, remedies, verify, where } =
+    finding;
+  const weight = 950 - 10 * at;
+  const stake = share_at_stake === null
+    ? "share at stake not known"
+    : `${number(100 * share_at_stake)} % of the time at stake, at most ${
+      amdahl(share_at_stake)
+    } fast without it`;
+  const of = finding.consequence_of ? `, likely a consequence of ${finding.consequence_of}` : "";
+  const places = [
+    where,
+    finding.of_instances > 1
+      ? `${finding.instances.length || finding.of_instances} of ${finding.of_instances} instances`
+      : "",
+  ]
+    .filter((part, index, all) => part && all.indexOf(part) === index).join("; ");
+  return [
+    {
+      text: `${at + 1}. ${sentence(title)}\n   [${id}${of}; ${stake}; confidence ${confidence}${
+        doubt ? ` (${quoted(doubt)})` : ""
+      }${places ? `; ${quoted(places)}` : ""}]`,
+      weight,
+    },
+    { text: `   Evidence: ${evidence.map(evidenceText).join("; ")}.`, weight: weight - 1 },
+    ...(remedies.length > 0
+      ? [{
+        text: `   Remedies: ${remedies.map((one, index) => `(${index + 1}) ${one}`).join("; ")}.`,
+        weight: weight - 2,
+      }]
+      : []),
+    { text: `   Verify: ${verify}.`, weight: weight - 3 },
+  ];
+}
+
+function evidenceText({ what, value, unit, metric, tags }: Evidence): string {
+  const own = Object.entries(tags).map(([name, tag]) => `${name}=${quoted(tag, 60)}`).join(",");
+  return `${what}: ${number(value)} ${unit} (${metric}${own ? `{${own}}` : ""})`;
+}
+
+function sentence(text: string): string {
+  const one = quoted(text, 700);
+  return /[.!?]$/.test(one) ? one : `${one}.`;
+}
+
+function amdahl(share: number): string {
+  return share >= 0.99 ? "many times" : `${(1 / (1 - share)).toFixed(2)} times as`;
+}

@@ -1,0 +1,103 @@
+/** The section of metrics that matter: number and course; constant ones as a count. */
+
+import type { Course, InstanceFacts } from "../facts/mod.ts";
+import type { SectionText } from "./page.ts";
+import { labelOf, type Subject } from "./subject.ts";
+import { number, quoted, row } from "./words.ts";
+
+/** Points of a course. */
+const POINTS = 6;
+/** Rows at most. */
+const MOST = 40;
+/** Relative change below which a course is constant. */
+const CONSTANT = 0.02;
+
+interface Line {
+  course: Course;
+  label: string;
+  known: number[];
+  points: string;
+  weight: number;
+}
+
+/** Metrics. */
+export function metricsSection(subject: Subject): SectionText {
+  const { instances, findings } = subject;
+  const named = new Set(
+    findings.findings.flatMap(({ evidence }) => evidence.map(({ metric }) => metric)),
+  );
+  let constant = 0;
+  const lines = instances.flatMap((facts): Line[] =>
+    facts.courses.flatMap((course) => {
+      const line = lineOf(facts, course, { named, label: labelOf(facts, instances) });
+      if (line === null) constant++;
+      return line ?? [];
+    })
+  ).sort((a, b) => b.weight - a.weight).slice(0, MOST);
+  const rows = lines.map(({ course, label, known, points, weight }) => ({
+    text: row(
+      `${quoted(course.metric, 80)}${tagsOf(course)}${instances.length > 1 ? ` on ${label}` : ""}`,
+      course.of === "rate" ? "a second" : course.of === "mean" ? "mean of values" : "level",
+      number(known[0]),
+      number(known.at(-1)),
+      number(Math.min(...known)),
+      number(Math.max(...known)),
+      points,
+    ),
+    weight,
+  }));
+  return {
+    section: "metrics",
+    title: "Metrics that change",
+    blocks: [{
+      lead: [
+        `Courses after start-up, from steps of equal length; ${constant} series are constant, idle or of one value only.`,
+        ...(rows.length > 0
+          ? [row("metric", "number", "first", "last", "min", "max", `${POINTS} points`)]
+          : []),
+      ],
+      rows,
+    }],
+  };
+}
+
+/** A course that changes; `null` for one that does not. */
+function lineOf(
+  facts: InstanceFacts,
+  course: Course,
+  { named, label }: { named: ReadonlySet<string>; label: string },
+): Line | null {
+  if (course.metric.startsWith("profiler_") || course.metric.endsWith("_distribution")) return null;
+  const values = course.values.slice(facts.first_steady_step);
+  const known = values.filter((value) => value !== null);
+  if (known.length < 2) return null;
+  const min = Math.min(...known);
+  const max = Math.max(...known);
+  const size = Math.max(Math.abs(min), Math.abs(max));
+  if (size === 0 || (max - min) / size < CONSTANT) return null;
+  const isNamed = named.has(course.metric);
+  const trend = Math.abs(known.at(-1)! - known[0]!) / size;
+  return {
+    course,
+    label,
+    known,
+    points: pointsOf(values),
+    weight: (isNamed ? 150 : 90) + 20 * trend + 10 * (max - min) / size,
+  };
+}
+
+function pointsOf(values: readonly (number | null)[]): string {
+  const count = Math.min(POINTS, values.length);
+  return Array.from(
+    { length: count },
+    (_, at) => number(values[Math.round(at * (values.length - 1) / Math.max(1, count - 1))]),
+  ).join(" ");
+}
+
+function tagsOf({ tags }: Course): string {
+  const own = Object.entries(tags).filter(([name]) => name !== "device.bus_id")
+    .map(([name, value]) =>
+      `${name}=${quoted(name === "device.uuid" ? value.slice(0, 12) : value, 40)}`
+    );
+  return own.length > 0 ? `{${own.join(",")}}` : "";
+}

@@ -1,0 +1,39 @@
+/** Queries that a reader may want next, as full URLs with their values. */
+
+import { secondsFromNs } from "../time.ts";
+import type { Subject } from "./subject.ts";
+
+/** The next queries, the most useful first. */
+export function describeSpan({ instances, asked, base_url, is_local }: Subject): string[] {
+  const [first] = instances;
+  const start = secondsFromNs(asked.from_ns);
+  const end = secondsFromNs(asked.to_ns);
+  const middle = secondsFromNs(
+    (asked.from_ns + asked.to_ns) / 2n / 1_000_000_000n * 1_000_000_000n,
+  );
+  if (is_local) {
+    return [
+      `the last minute alone: ${base_url}/context?seconds=60`,
+      `only findings as data: ${base_url}/findings?start=${start}&end=${end}`,
+      `GPU time in full: ${base_url}/context?start=${start}&end=${end}&sections=gpu_time&max_tokens=20000`,
+      `all numbers as JSON: ${base_url}/signals?start=${start}&end=${end}`,
+      `the halves of the span, to see a change: ${base_url}/context?start=${start}&end=${middle} and start=${middle}&end=${end}`,
+    ];
+  }
+  if (!first) return [`instances of the last day: ${base_url}/api/v1/instances`];
+  const id = first.instance.instance_id;
+  const context = (from_ns: bigint, to_ns: bigint, more = "") =>
+    `${base_url}/api/v1/signal_context/?start_time_ns=${from_ns}&end_time_ns=${to_ns}&tags=instance.id:${id}${more}`;
+  const middle_ns = (asked.from_ns + asked.to_ns) / 2n;
+  return [
+    `this instance alone: ${context(asked.from_ns, asked.to_ns)}`,
+    `GPU time in full: ${
+      context(asked.from_ns, asked.to_ns, "&sections=gpu_time&max_tokens=20000")
+    }`,
+    `only findings as data: ${base_url}/api/v1/findings?start_time_ns=${asked.from_ns}&end_time_ns=${asked.to_ns}&tags=instance.id:${id}`,
+    `all numbers as JSON: ${base_url}/api/v1/signals?instance_id=${id}&start=${start}&end=${end}`,
+    `the halves of the span, to see a change: ${
+      context(asked.from_ns, middle_ns)
+    } and start_time_ns=${middle_ns}&end_time_ns=${asked.to_ns}`,
+  ];
+}

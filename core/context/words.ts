@@ -1,0 +1,87 @@
+/** Words and numbers of the text: three significant digits, units, and what came from the workload. */
+
+import type { Durations, Level } from "../facts/mod.ts";
+import type { QuantileLocation } from "../series/mod.ts";
+import { redactText } from "../redact.ts";
+
+/** What stands where nothing was measured. */
+export const UNKNOWN = "-";
+
+/** A number with three significant digits, without an exponent; `-` where nothing was measured. */
+export function number(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return UNKNOWN;
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1000) return Math.round(value).toLocaleString("en-US").replaceAll(",", "");
+  const decimals = Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(size))));
+  const text = value.toFixed(decimals);
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+/** A share of 0 to 1 as percent. */
+export function percent(share: number | null | undefined): string {
+  return number(share === null || share === undefined ? null : 100 * share);
+}
+
+/** The mean of a level, times a factor. */
+export function meanOf(level: Level | null, factor = 1): string {
+  return number(level && level.mean * factor);
+}
+
+/** A level with its extremes where they differ: `12.5 (3 to 40)`. */
+export function rangeOf(level: Level | null, factor = 1): string {
+  if (!level) return UNKNOWN;
+  const [mean, min, max] = [level.mean, level.min, level.max].map((value) =>
+    number(value * factor)
+  );
+  return min === max ? mean! : `${mean} (${min} to ${max})`;
+}
+
+/** A length of time with a unit of its own. */
+export function seconds(value: number | null | undefined): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  if (value === 0) return "0 s";
+  if (value < 1e-3) return `${number(value * 1e6)} µs`;
+  if (value < 1) return `${number(value * 1e3)} ms`;
+  return `${number(value)} s`;
+}
+
+/** Where a quantile lies: never a guess inside of a bucket with one edge. */
+export function location(of: QuantileLocation | null): string {
+  if (of === null) return UNKNOWN;
+  if ("near" in of) return seconds(of.near);
+  return "below" in of ? `below ${seconds(of.below)}` : `above ${seconds(of.above)}`;
+}
+
+/** Durations in one line. */
+export function durations(of: Durations | null): string {
+  if (!of) return UNKNOWN;
+  return `mean ${seconds(of.mean_seconds)}, p50 ${location(of.p50)}, p95 ${location(of.p95)}`;
+}
+
+/** A row of a table; what the cells cannot have are line breaks and bars. */
+export function row(...cells: (string | number)[]): string {
+  return cells.map((cell) => String(cell).replace(/[|\r\n]+/g, "/")).join(" | ");
+}
+
+/** Longest word of the workload in the text. */
+const LONGEST = 200;
+
+/**
+ * Text of the workload as data: secrets redacted first, then control characters and marks that could
+ * close the fence or begin a section replaced, then cut at `length`.
+ */
+export function quoted(text: string, length = LONGEST): string {
+  const plain = redactText(text)
+    // deno-lint-ignore no-control-regex
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g, " ")
+    .replaceAll("`", "'")
+    .replace(/\s+/g, " ")
+    .trim();
+  return [...plain].length > length ? `${[...plain].slice(0, length - 1).join("")}…` : plain;
+}
+
+/** Text of the workload between marks that it cannot contain. */
+export function code(text: string, length = LONGEST): string {
+  return `\`${quoted(text, length)}\``;
+}
