@@ -20,6 +20,8 @@ export class Destination {
   readonly #kept: Kept;
   /** Whether another run has left it. */
   readonly #left: boolean;
+  /** The newest write of the file. */
+  #saving: Promise<void> = Promise.resolve();
 
   private constructor(path: string, kept: Kept, left: boolean) {
     this.#path = path;
@@ -56,7 +58,11 @@ export class Destination {
   /** Whether a window may be sent with the key: the service refuses one of another project if it is known. */
   async mayUse(key: string): Promise<boolean> {
     const hash = await hashOf(key, this.base);
-    if (this.project !== undefined || hash === this.#kept.key) return true;
+    if (this.project !== undefined || hash === this.#kept.key) {
+      // Another call may have noted the key just now: nothing is written later than what is sent with it.
+      await this.#saving;
+      return true;
+    }
     if (this.#left || this.#kept.project === null) return false;
     this.#kept.key = hash;
     await this.#save();
@@ -85,12 +91,11 @@ export class Destination {
     return typeof project === "string" && project === other.project;
   }
 
-  async #save(): Promise<void> {
-    try {
-      await writeWhole(this.#path, JSON.stringify(this.#kept));
-    } catch {
-      // Without a disk nothing is left for another run; an older file names the same project or none.
-    }
+  #save(): Promise<void> {
+    const text = JSON.stringify(this.#kept);
+    // Without a disk nothing is left for another run; an older file names the same project or none.
+    this.#saving = this.#saving.then(() => writeWhole(this.#path, text)).catch(() => {});
+    return this.#saving;
   }
 }
 
