@@ -2,18 +2,41 @@
 
 import assert from "node:assert/strict";
 import { decode, instanceList, signals } from "@service/core";
-import { createKey, type Hosted, startHosted, startRun, uploadTo } from "../stack.ts";
+import {
+  createKey,
+  type Hosted,
+  readLocal,
+  type Run,
+  startHosted,
+  startRun,
+  uploadTo,
+} from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
-/** The first line of the answer to a request that is sent as it is written. */
-async function statusOf(hosted: Hosted, path: string, header: string): Promise<string> {
-  const { hostname, port } = new URL(hosted.url);
-  using socket = await Deno.connect({ hostname, port: Number(port) });
-  const request =
-    `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\n${header}\r\nConnection: close\r\n\r\n`;
-  await socket.write(new TextEncoder().encode(request));
-  const answer = await new Response(socket.readable).text();
-  return answer.split("\r\n")[0]!;
+/** A request as it is written, to a server that may not be the one of its `Host`. */
+interface RawRequest {
+  hostname: string;
+  port: number;
+  path: string;
+  headers: string[];
+}
+
+/** The answer to a request, or `null` where nothing listens. */
+async function ask({ hostname, port, path, headers }: RawRequest): Promise<string | null> {
+  const socket = await Deno.connect({ hostname, port }).catch(() => null);
+  if (!socket) return null;
+  using _ = socket;
+  const lines = [`GET ${path} HTTP/1.1`, ...headers, "Connection: close", "", ""];
+  await socket.write(new TextEncoder().encode(lines.join("\r\n")));
+  return await new Response(socket.readable).text();
+}
+
+/** The first line of the answer to a request with that header. */
+async function statusOf({ url }: Hosted, path: string, header: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const headers = [`Host: ${hostname}`, header];
+  const answer = await ask({ hostname, port: Number(port), path, headers });
+  return answer!.split("\r\n")[0]!;
 }
 
 Deno.test("the key is taken from X-API-KEY in any case, and reads its own project", async () => {
@@ -72,12 +95,13 @@ Deno.test("a key without the URL of a service is told, and the run goes on", asy
   ]);
 });
 
-/** Whether something answers a connection. */
-async function answers(hostname: string, port: number): Promise<boolean> {
-  return await Deno.connect({ hostname, port }).then((socket) => {
-    socket.close();
-    return true;
-  }, () => false);
+/** Whether a run answers at the address; another program may have its port there. */
+async function isReadAt(hostname: string, run: Run): Promise<boolean> {
+  const url = new URL(await run.url);
+  const id = (await readLocal(run)).context["instance.id"]!;
+  const headers = [`Host: ${url.host}`];
+  const answer = await ask({ hostname, port: Number(url.port), path: "/signals", headers });
+  return answer?.includes(id) ?? false;
 }
 
 /** Addresses of this machine that are not those of loopback. */
@@ -92,8 +116,9 @@ Deno.test("without flags a run is served at 127.0.0.1 alone, on port 18259", asy
   await using run = startRun(["sleep", "1000"], { directory: directory.path, flags: [] });
   const { hostname, port } = new URL(await run.url);
   assert.equal(hostname, "127.0.0.1");
+  assert(await isReadAt("127.0.0.1", run));
   for (const address of ["127.0.0.2", ...outside()]) {
-    assert(!await answers(address, Number(port)), address);
+    assert(!await isReadAt(address, run), address);
   }
   run.process.kill("SIGTERM");
   const { stderr } = await run.ended;
@@ -107,8 +132,7 @@ Deno.test("with --listen-host a run is served at that address alone", async () =
     directory: directory.path,
     flags: ["--listen-host", "127.0.0.79", "--listen-port", "0"],
   });
-  const { hostname, port } = new URL(await run.url);
-  assert.equal(hostname, "127.0.0.79");
-  assert(await answers("127.0.0.79", Number(port)));
-  assert(!await answers("127.0.0.1", Number(port)));
+  assert.equal(new URL(await run.url).hostname, "127.0.0.79");
+  assert(await isReadAt("127.0.0.79", run));
+  assert(!await isReadAt("127.0.0.1", run));
 });
