@@ -8,7 +8,7 @@ import { missingCompiler, testUnless } from "../tests/skipping.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 // No warnings: the build has them, and the sanitizers cause some of their own.
-const FLAGS = ["-std=gnu11", "-w", "-O1", "-g"];
+const FLAGS = ["-std=gnu11", "-w", "-O0", "-g"];
 const SANITIZERS = ["address,undefined", "thread"];
 
 const SEGMENT = ["segment/segment.c", "segment/file.c", "segment/tables.c"];
