@@ -270,11 +270,13 @@ for i in range(1, 61):
 
 test("a reader gets all records that it reads in time, and the ring counts the lost bytes", async () => {
   await using directory = await temporaryDirectory();
-  const copy = `${directory.path}/ring`;
-  const watcher = `--watch 3 bash -c "cat > /dev/null; cat /proc/self/fd/3 > ${copy}"`;
   const read = async (command: string) => {
+    const copy = `${directory.path}/${crypto.randomUUID()}`;
+    const copies = `cat /proc/self/fd/3 > ${copy}.part; mv ${copy}.part ${copy}`;
+    const watcher = `--watch 3 bash -c "cat > /dev/null; ${copies}"`;
     await shell(`${SUPERVISOR} ${watcher} -- ${command} | cat > /dev/null`);
-    using file = await Deno.open(copy);
+    // The command's end does not wait for the watcher's.
+    using file = await until(() => Deno.open(copy).catch(() => undefined));
     const reader = new RingReader(file);
     const chunks = reader.read();
     assert.equal(reader.read().length, 0);
