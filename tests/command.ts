@@ -94,15 +94,19 @@ export async function run(words: string[], env: Record<string, string> = {}): Pr
  *
  * @throws {Error} After the deadline: the command and its descendants are killed.
  */
-export async function inTime<T>(started: Started, work: Promise<T>): Promise<T> {
+export async function inTime<T>(
+  started: Started,
+  work: Promise<T>,
+  deadline_ms: number = DEADLINE_MS,
+): Promise<T> {
   const { words, process, stdout, stderr } = started;
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     killTree(process.pid);
     const written = `stdout: ${stdout.text()}\nstderr: ${stderr.text()}`;
-    const what = `Cannot wait longer than ${DEADLINE_MS / 1_000} s for ${words.join(" ")}`;
+    const what = `Cannot wait longer than ${deadline_ms / 1_000} s for ${words.join(" ")}`;
     late.reject(new Error(`${what}\n${written}`));
-  }, DEADLINE_MS);
+  }, deadline_ms);
   try {
     return await Promise.race([work, late.promise]);
   } finally {

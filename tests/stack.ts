@@ -86,11 +86,13 @@ export interface RunOptions {
   flags?: string[];
   /** Where a shell sends its output: `> log 2>&1`, `| cat`. */
   redirection?: string;
+  /** Time after which it is killed; a minute by default. */
+  deadline_ms?: number;
 }
 
 /** Starts `command` under `service-run`. */
 export function startRun(command: string[], options: RunOptions): Run {
-  const { directory, env = {}, flags = ["--listen-port", "0"], redirection } = options;
+  const { directory, env = {}, flags = ["--listen-port", "0"], redirection, deadline_ms } = options;
   const words = deno("mod.ts", ...flags, "--", ...command);
   const shell = redirection === undefined ? [] : ["bash", "-c", `"$@" ${redirection}`, "bash"];
   const started = start([...shell, ...words], {
@@ -101,7 +103,7 @@ export function startRun(command: string[], options: RunOptions): Run {
   });
   const { process, stdout } = started;
   const url = started.stderr.match(/signals at (http:\S+)\/signals/);
-  const ended = inTime(started, started.ended);
+  const ended = inTime(started, started.ended, deadline_ms);
   // A test need not await both; a run that ends early has no URL.
   for (const promise of [url, ended]) promise.catch(() => {});
   return {

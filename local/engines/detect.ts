@@ -20,13 +20,13 @@ export interface Detection {
   command: string[];
   /** Name of the engine, if it starts one. */
   engine?: string;
-  /** URL of the engine's metrics. */
-  url?: string;
+  /** URLs of the engine's metrics: none with a reason, several where it has a server for each rank. */
+  urls: string[];
   /** Source of the key for these metrics. */
   key?: KeySource;
   /** Messages to the user, one for each change of the command. */
   changes: string[];
-  /** The reason if there is no URL. */
+  /** The reason if there are no URLs. */
   reason?: string;
 }
 
@@ -48,8 +48,8 @@ export function detect(command: readonly string[], options: DetectOptions = {}):
   const plain = { command: [...command], changes: [] };
   const engine = unwrapped && ENGINES.find(({ is }) => is(unwrapped.program, unwrapped.args));
   if (!engine || unwrapped.args.some((word) => /^(?:-h|--help|--version)$/.test(word))) {
-    const url = metricsPort && `http://127.0.0.1:${metricsPort}/metrics`;
-    return url ? { ...plain, url } : { ...plain, reason: unwrapped ? NO_ENGINE : NOT_UNDERSTOOD };
+    if (metricsPort) return { ...plain, urls: [`http://127.0.0.1:${metricsPort}/metrics`] };
+    return { ...plain, urls: [], reason: unwrapped ? NO_ENGINE : NOT_UNDERSTOOD };
   }
   const { args, env } = unwrapped;
   const isVerbatim = unwrapped.isVerbatim && !isRunning;
@@ -59,22 +59,27 @@ export function detect(command: readonly string[], options: DetectOptions = {}):
   const config = typeof text === "string" ? readEngineConfig(text) : text;
   const engineCommand: EngineCommand = { args, env, config };
   const change = changeOf(engine, engineCommand);
-  const started = change && isVerbatim
+  const left = change &&
+    (engine.leaves?.(engineCommand) ?? (isVerbatim ? undefined : NOT_CHANGED));
+  const started = change && left === undefined
     ? { command: change.apply(command), changes: [`${change.text} (${name} metrics)`] }
     : plain;
-  const hidden = change && !isVerbatim
-    ? `it runs from a script, which is not changed: ${change.advice}`
-    : engine.hidden(engineCommand) ?? hiddenInFile(engine, engineCommand, file);
-  const port = metricsPort ?? setting(engine, engineCommand, "--port") ?? engine.port;
-  const url = urlOf(engine, engineCommand, port);
+  const hidden = engine.hidden(engineCommand) ?? (left && `${left}: ${change!.advice}`) ??
+    hiddenInFile(engine, engineCommand, file);
+  const port = setting(engine, engineCommand, "--port") ?? String(engine.port);
+  const ports = metricsPort ? [metricsPort] : engine.ports?.(engineCommand, Number(port)) ?? [port];
+  const urls = ports.map((port) => urlOf(engine, engineCommand, port));
+  const wrong = urls.find((url) => !URL.canParse(url));
   const reason = metricsPort
     ? undefined
-    : hidden ?? (port === "0" ? NO_PORT : URL.canParse(url) ? undefined : `no address: ${url}`);
+    : hidden ?? (port === "0" ? NO_PORT : wrong && `no address: ${wrong}`);
   const key = keySource(engine, engineCommand, environment);
   return {
     ...started,
     engine: name,
-    ...(reason === undefined ? { url, ...(key && { key }) } : { reason: `${name}: ${reason}` }),
+    ...(reason === undefined
+      ? { urls, ...(key && { key }) }
+      : { urls: [], reason: `${name}: ${reason}` }),
   };
 }
 
@@ -83,6 +88,8 @@ const NO_ENGINE = "no engine is known by the command";
 const NAME_THE_PORT = "name the port with --metrics-port";
 
 const NOT_UNDERSTOOD = `a script or a wrapper in the command is not understood: ${NAME_THE_PORT}`;
+
+const NOT_CHANGED = "it runs from a script, which is not changed";
 
 const NO_PORT = "with port 0 the system picks its port";
 

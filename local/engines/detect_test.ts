@@ -57,7 +57,7 @@ for (const [text, url] of URLS) {
   Deno.test(`${text} serves ${url}`, () => {
     const command = text.split(" ");
     const detection = detect(command);
-    assert.equal(detection.url, url);
+    assert.equal(detection.urls[0], url);
     assert.deepEqual(detection.command, command);
     assert.deepEqual(detection.changes, []);
   });
@@ -66,6 +66,36 @@ for (const [text, url] of URLS) {
 Deno.test("every wrapper has a fixture", () => {
   const words = new Set(["bash", ...URLS.flatMap(([command]) => command.split(" "))]);
   assert.deepEqual(WRAPPERS.filter((name) => !words.has(name)), []);
+});
+
+const RANKS = "--data-parallel-size 4 --data-parallel-size-local";
+const PORTS: [command: string, ports: number[]][] = [
+  [`vllm serve m --data-parallel-multi-port-external-lb ${RANKS} 2`, [8000, 8001]],
+  ["vllm serve m --port 81 -dpm -dp 4 -dpl 4", [81, 82, 83, 84]],
+  [`vllm serve m --data-parallel-external-lb --data-parallel-rank 1 ${RANKS} 1 --port 9`, [9]],
+  [`vllm serve m --data-parallel-hybrid-lb ${RANKS} 2`, [8000]],
+  ["vllm serve m --api-server-count 4", [8000]],
+  ["vllm serve m --port 65535 -dpm -dpl 4", [65535]],
+  ["sglang serve --smg-grpc-mode --enable-metrics", [30001]],
+  ["sglang serve --grpc_mode --port 7 --enable-metrics", [8]],
+  ["sglang serve --grpc-mode --enable-metrics --metrics-http-port 9", [9]],
+  ["sglang serve --grpc-mode --enable-metrics --grpc-http-sidecar-port=9", [9]],
+  ["sglang serve --smg-grpc-mode --enable-metrics --smg-http-sidecar-port 9 --port 7", [9]],
+  ["sglang serve --grpc-port 40000 --enable-metrics --port 7", [7]],
+];
+for (const [text, ports] of PORTS) {
+  Deno.test(`${text} has its metrics at ${ports}`, () => {
+    const command = text.split(" ");
+    const detection = detect(command);
+    assert.deepEqual(detection.urls, ports.map((port) => `http://127.0.0.1:${port}/metrics`));
+    assert.deepEqual(detection.command, command);
+  });
+}
+
+Deno.test("the ranks of a file of flags are read", () => {
+  const text = "data-parallel-multi-port-external-lb: true\ndata-parallel-size-local: 2\nport: 7\n";
+  const command = ["vllm", "serve", "--config", "c.yaml"];
+  assert.equal(detect(command, { readText: () => text }).urls.length, 2);
 });
 
 const CHANGED: [command: string, changed: string, change: RegExp][] = [
@@ -88,7 +118,7 @@ for (const [text, changed, change] of CHANGED) {
     assert.deepEqual(detection.command, changed.split(" "));
     assert.equal(detection.changes.length, 1);
     assert.match(detection.changes[0]!, change);
-    assert(detection.url);
+    assert(detection.urls[0]);
   });
 }
 
@@ -96,7 +126,7 @@ Deno.test("a command that runs already is not changed, and what it lacks is told
   const command = ["llama-server", "-m", "x"];
   const detection = detect(command, { isRunning: true });
   assert.deepEqual([detection.command, detection.changes], [command, []]);
-  assert.equal(detection.url, undefined);
+  assert.equal(detection.urls[0], undefined);
   assert.match(detection.reason!, /add --metrics/);
 });
 
@@ -122,7 +152,7 @@ for (const [script, url] of SCRIPTS) {
   Deno.test(`bash -c ${JSON.stringify(script)} ${url ? "is understood" : "is not understood"}`, () => {
     const command = ["bash", "-c", script];
     const detection = detect(command, { env: { PORT: "8123", MODEL: "m" } });
-    assert.equal(detection.url, url);
+    assert.equal(detection.urls[0], url);
     assert.deepEqual(detection.command, command);
   });
 }
@@ -140,6 +170,10 @@ const HIDDEN: [command: string[], reason: RegExp][] = [
   [["vllm", "serve", "m", "--headless"], /--headless/],
   [["vllm", "serve", "m", "--uds", "/tmp/x"], /Unix socket/],
   [["sglang", "serve", "--node-rank", "1", "--enable-metrics"], /first node/],
+  [["sglang", "serve", "--grpc-mode"], /may not start with --enable-metrics: add --enable-metrics/],
+  [["sglang", "serve", "--smg-grpc-mode"], /in gRPC mode .*: add --enable-metrics for its/],
+  [["sglang", "serve", "--grpc-mode", "--encoder-only", "--enable-metrics"], /an encoder/],
+  [["sglang", "serve", "--model-type", "diffusion"], /may not know .*: add --enable-metrics/],
   [["vllm", "serve", "m", "--port", "http"], /no address: http/],
   [["env", "-S", "vllm serve m"], /not understood: name the port with --metrics-port/],
   [["bash", "-c", "cd /x && vllm serve m"], /not understood: name the port with --metrics-port/],
@@ -158,7 +192,7 @@ const HIDDEN: [command: string[], reason: RegExp][] = [
 for (const [command, reason] of HIDDEN) {
   Deno.test(`${command.join(" ")} has no endpoint, and the reason is told`, () => {
     const detection = detect(command);
-    assert.equal(detection.url, undefined);
+    assert.equal(detection.urls[0], undefined);
     assert.match(detection.reason!, reason);
     assert.deepEqual(detection.command, command);
   });
@@ -182,7 +216,7 @@ for (const [text, config, expected] of CONFIGS) {
     const command = [...text.split(" "), "--config", "c.yaml"];
     const detection = detect(command, { readText: (path) => path === "c.yaml" ? config : null });
     if (typeof expected === "string") {
-      assert(detection.url?.endsWith(expected), detection.url ?? "no URL");
+      assert(detection.urls[0]?.endsWith(expected), detection.urls[0] ?? "no URL");
     } else assert.match(detection.reason!, expected);
     assert.deepEqual(detection.command, command);
   });
@@ -199,7 +233,8 @@ Deno.test("the key of llama-server is found where it is, and is not taken out of
 });
 
 Deno.test("llama-server's prefix and certificate are part of its URL, from flags and variables", () => {
-  const url = (command: string, env = {}) => detect(`${command} --metrics`.split(" "), { env }).url;
+  const url = (command: string, env = {}) =>
+    detect(`${command} --metrics`.split(" "), { env }).urls[0];
   assert.equal(url("llama-server --api-prefix /v"), "http://127.0.0.1:8080/v/metrics");
   assert.equal(
     url("llama-server", { LLAMA_ARG_API_PREFIX: "/v", LLAMA_ARG_SSL_CERT_FILE: "c.pem" }),
@@ -208,7 +243,7 @@ Deno.test("llama-server's prefix and certificate are part of its URL, from flags
 });
 
 Deno.test("a port that is named wins, on the path of the engine", () => {
-  const url = (...command: string[]) => detect(command, { metricsPort: 7 }).url;
+  const url = (...command: string[]) => detect(command, { metricsPort: 7 }).urls[0];
   assert.equal(url("vllm", "serve", "m", "--port", "8"), "http://127.0.0.1:7/metrics");
   assert.equal(url("trtllm-serve", "m"), "http://127.0.0.1:7/prometheus/metrics");
   assert.equal(url("python3", "train.py"), "http://127.0.0.1:7/metrics");

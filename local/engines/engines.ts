@@ -16,6 +16,8 @@ export interface Engine {
   is(program: string, args: readonly string[]): boolean;
   /** Default port. */
   port: number;
+  /** Ports of its metrics where `port` is not the one or not the only one. */
+  ports?(command: EngineCommand, port: number): number[] | undefined;
   path: string;
   /** Variables that can replace flags, by flag. */
   variables?: Readonly<Record<string, string>>;
@@ -25,6 +27,8 @@ export interface Engine {
   guarded?: boolean;
   /** Flag without which there are no metrics. */
   needs?: string;
+  /** The reason why that flag is left to the user: with it the engine may not start. */
+  leaves?(command: EngineCommand): string | undefined;
   /** Flag with which there are no metrics. */
   refuses?: string;
   /** The reason why this command serves no metrics, or at no known port; `undefined` if it does. */
@@ -48,6 +52,15 @@ export const ENGINES: readonly Engine[] = [
       if (setting(this, command, "--uds") !== undefined) return "it serves on a Unix socket";
       return undefined;
     },
+    // vllm-project/vllm v0.32.0, entrypoints/launchers/dp_supervisor.py: one server for each rank of the
+    // node, at the ports from --port on. With the other balancers one page has all ranks of a command.
+    ports(command, port) {
+      const has = (name: string) => isSet(this, command, name);
+      const value = (name: string) => setting(this, command, name);
+      if (!has("--data-parallel-multi-port-external-lb") && !has("-dpm")) return undefined;
+      const ranks = Number(value("--data-parallel-size-local") ?? value("-dpl"));
+      return ranks >= 1 ? portsFrom(port, ranks) : undefined;
+    },
   },
   {
     name: "SGLang",
@@ -58,9 +71,29 @@ export const ENGINES: readonly Engine[] = [
     path: "/metrics",
     configurable: true,
     needs: "--enable-metrics",
+    // sgl-project/sglang v0.5.23, srt/entrypoints/grpc_server.py: with the flag and smg-grpc-servicer
+    // before 0.5.3 the start is refused.
+    leaves(command) {
+      if (isGrpc(this, command)) return "in gRPC mode it may not start with --enable-metrics";
+      // Its server of images and videos did not know the flag at first (pull request 20295).
+      return setting(this, command, "--model-type") === "diffusion"
+        ? "a server of images may not know --enable-metrics"
+        : undefined;
+    },
+    // The same file: metrics are on an HTTP server beside the one of gRPC. The flag for its port had
+    // other names (pull requests 20801 and 22500).
+    ports(command, port) {
+      if (!isGrpc(this, command)) return undefined;
+      const named = ["--smg-http-sidecar-port", "--grpc-http-sidecar-port", "--metrics-http-port"]
+        .map((name) => setting(this, command, name)).find((value) => value !== undefined);
+      return [Number(named ?? port + 1)];
+    },
     hidden(command) {
       const rank = setting(this, command, "--node-rank") ?? "0";
-      return rank === "0" ? undefined : "only its first node serves metrics";
+      if (rank !== "0") return "only its first node serves metrics";
+      return isGrpc(this, command) && isSet(this, command, "--encoder-only")
+        ? "an encoder serves no metrics in gRPC mode"
+        : undefined;
     },
   },
   {
@@ -95,6 +128,17 @@ export const ENGINES: readonly Engine[] = [
   },
 ];
 
+/** Whether SGLang is a gRPC server in place of an HTTP server. */
+function isGrpc(engine: Engine, command: EngineCommand): boolean {
+  return ["--smg-grpc-mode", "--grpc-mode"].some((name) => isSet(engine, command, name));
+}
+
+const MAX_PORT = 65_535;
+
+function portsFrom(port: number, count: number): number[] {
+  return Array.from({ length: Math.min(count, MAX_PORT + 1 - port) }, (_, i) => port + i);
+}
+
 /** The value of a flag: from the command line, the file of `--config`, or a variable. */
 export function setting(
   { variables = {} }: Engine,
@@ -118,7 +162,7 @@ function has(args: readonly string[], name: string): boolean {
 
 /** Whether a word is the flag `name`. */
 export function sameFlag(word: string, name: string): boolean {
-  return word.startsWith("--") && word.replaceAll("_", "-") === name;
+  return word === name || (word.startsWith("--") && word.replaceAll("_", "-") === name);
 }
 
 /** The value of a flag, the last if it is given twice. */

@@ -22,28 +22,26 @@ export interface NamedMetrics {
   keyFile?: string;
 }
 
-/** The endpoints that the user named, or else the one that the engine's command names. */
+/** The endpoints that the user named, or else those that the engine's command names. */
 export function targets(
   { metricsUrl, metricsPort, keyFile }: NamedMetrics,
-  { url, key: found }: Pick<Detection, "url" | "key">,
+  { urls, key: found }: Pick<Detection, "urls" | "key">,
 ): Target[] {
-  const endpoints: Target[] = [];
   const given = keyFile ? { key: { file: keyFile } } : undefined;
   const key = (metricsUrl === undefined && given?.key) || found;
   const named = metricsPort !== undefined && { named: true };
-  const engine = url === undefined ? undefined : { url, own: true, ...named, ...(key && { key }) };
-  if (metricsUrl !== undefined) {
-    const isEngine = engine && new URL(engine.url).origin === new URL(metricsUrl).origin;
-    endpoints.push({
-      ...(isEngine && engine),
-      url: metricsUrl,
-      own: isHere(metricsUrl),
-      named: true,
-      ...given,
-    });
-  }
-  if (engine && (metricsUrl === undefined || metricsPort !== undefined)) endpoints.push(engine);
-  return endpoints.filter(({ url }, i) => endpoints.findIndex((other) => other.url === url) === i);
+  const engine = urls.map((url): Target => ({ url, own: true, ...named, ...(key && { key }) }));
+  if (metricsUrl === undefined) return engine;
+  const { origin } = new URL(metricsUrl);
+  const url = {
+    ...engine.find(({ url }) => new URL(url).origin === origin),
+    url: metricsUrl,
+    own: isHere(metricsUrl),
+    named: true,
+    ...given,
+  };
+  const others = metricsPort === undefined ? [] : engine;
+  return [url, ...others.filter(({ url }) => url !== metricsUrl)];
 }
 
 function isHere(url: string): boolean {

@@ -3,13 +3,15 @@
 import assert from "node:assert/strict";
 import { targets } from "./targets.ts";
 
-const ENGINE = { url: "http://127.0.0.1:8080/metrics", key: { variable: "KEY" } };
+const URL_8080 = "http://127.0.0.1:8080/metrics";
+const KEY = { variable: "KEY" };
+const ENGINE = { urls: [URL_8080], key: KEY };
 
 Deno.test("the engine's key goes to the engine alone", () => {
   const targetsOf = (metricsUrl?: string) => targets({ metricsUrl }, ENGINE);
-  assert.deepEqual(targetsOf(), [{ ...ENGINE, own: true }]);
+  assert.deepEqual(targetsOf(), [{ url: URL_8080, key: KEY, own: true }]);
   assert.deepEqual(targetsOf("http://127.0.0.1:8080/v/metrics"), [
-    { ...ENGINE, url: "http://127.0.0.1:8080/v/metrics", own: true, named: true },
+    { url: "http://127.0.0.1:8080/v/metrics", key: KEY, own: true, named: true },
   ]);
   assert.deepEqual(targetsOf("http://127.0.0.1:9/metrics"), [
     { url: "http://127.0.0.1:9/metrics", own: true, named: true },
@@ -23,8 +25,8 @@ Deno.test("the key that the user gives goes to the URL that the user names, or e
   const keys = (metricsUrl?: string) =>
     targets({ metricsUrl, metricsPort: 8080, keyFile: "k" }, ENGINE).map(({ key }) => key);
   assert.deepEqual(keys(), [{ file: "k" }]);
-  assert.deepEqual(keys("http://10.0.0.7/metrics"), [{ file: "k" }, ENGINE.key]);
-  assert.deepEqual(keys(ENGINE.url), [{ file: "k" }]);
+  assert.deepEqual(keys("http://10.0.0.7/metrics"), [{ file: "k" }, KEY]);
+  assert.deepEqual(keys(URL_8080), [{ file: "k" }]);
 });
 
 Deno.test("an endpoint is the engine's own unless the user named it", () => {
@@ -36,7 +38,16 @@ Deno.test("a URL and a port are two endpoints, unless they are the same", () => 
   const two = (metricsUrl: string) => targets({ metricsUrl, metricsPort: 8080 }, ENGINE);
   assert.deepEqual(two("http://127.0.0.1:9/metrics").map(({ url }) => url), [
     "http://127.0.0.1:9/metrics",
-    ENGINE.url,
+    URL_8080,
   ]);
-  assert.equal(two(ENGINE.url).length, 1);
+  assert.equal(two(URL_8080).length, 1);
+});
+
+Deno.test("each server of an engine is an endpoint, and a URL is read in place of all", () => {
+  const ranks = { urls: [URL_8080, "http://127.0.0.1:8081/metrics"] };
+  assert.deepEqual(targets({}, ranks).map(({ url, own }) => [url, own]), [
+    [URL_8080, true],
+    ["http://127.0.0.1:8081/metrics", true],
+  ]);
+  assert.equal(targets({ metricsUrl: "http://127.0.0.1:9/metrics" }, ranks).length, 1);
 });

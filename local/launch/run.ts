@@ -71,7 +71,7 @@ function detectEngine(
     return detection;
   } catch (error) {
     log(`the command is not changed: ${error}`);
-    return { command, changes: [], reason: "the command could not be examined" };
+    return { command, changes: [], urls: [], reason: "the command could not be examined" };
   }
 }
 

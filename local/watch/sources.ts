@@ -22,7 +22,7 @@ import { createProcessSource } from "../sources/proc/processes.ts";
 import { createProfilerCostSource } from "../sources/profiler_cost.ts";
 import { createPrometheusSource } from "../sources/prometheus/source.ts";
 import type { Source } from "../sources/source.ts";
-import { createExecutedEngineSource } from "./executed_engine.ts";
+import { createScriptEnginesSource } from "./script_engines.ts";
 
 /** A run whose workload has started. */
 export interface StartedRun extends Omit<Plan, "listen"> {
@@ -105,17 +105,25 @@ function console({ console, now_ns, sieve }: StartedRun): Source[] {
   return [createConsoleSource(console, { now_ns, oomKills, find: find ?? undefined })];
 }
 
-function prometheus({ id, pid, targets, missing, env, start_ns }: StartedRun): Source[] {
+function prometheus(
+  { id, pid, reaper, targets, missing, env, start_ns }: StartedRun,
+): Source[] {
   const listeners = new Listeners({ root: pid, marker: `${INSTANCE_VARIABLE}=${id}` });
-  const open = ({ key, ...target }: Target, env: Record<string, string>) =>
+  const open = (
+    { key, ...target }: Target,
+    process: { env: Record<string, string>; among: boolean },
+  ) =>
     createPrometheusSource({
       ...target,
       ...(target.own && { holder: () => listeners.holder(new URL(target.url)) }),
-      key: key && (() => readKey(key, env)),
-      among: targets.length > 1,
+      key: key && (() => readKey(key, process.env)),
+      among: process.among,
       start_seconds: Number(start_ns / 1_000_000n) / 1_000,
     });
   const { engine_metrics: reason } = missing;
-  if (reason === undefined) return targets.map((target) => open(target, env));
-  return [createExecutedEngineSource({ pid, files: createProcFiles(), reason, open })];
+  if (reason !== undefined) {
+    return [createScriptEnginesSource({ pid, reaper, files: createProcFiles(), reason, open })];
+  }
+  const among = targets.length > 1;
+  return targets.map((target) => open(target, { env, among }));
 }

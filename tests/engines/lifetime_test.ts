@@ -7,10 +7,19 @@ import { freePort } from "../free_port.ts";
 import { readLocal, type Run, startRun, until } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
-/** A program that serves one counter, which `/token` raises; it ends 0.3 s after SIGTERM, as vLLM does. */
+/**
+ * A program that serves one counter, which `/token` raises; it ends 0.3 s after SIGTERM, as vLLM does.
+ * With vLLM's flag for it it has a second server, and in SGLang's gRPC mode it serves at the next port.
+ */
 const ENGINE = `#!/usr/bin/env python3
 import http.server, os, signal, sys, threading
 tokens = 0
+port = int(sys.argv[sys.argv.index('--port') + 1])
+other = os.fork() if '-dpm' in sys.argv else None
+if other == 0: port += 1
+if '--grpc-mode' in sys.argv:
+  if '--enable-metrics' in sys.argv and 'OLD_SERVICER' in os.environ: sys.exit('it has no metrics')
+  port += 1
 class Handler(http.server.BaseHTTPRequestHandler):
   def do_GET(self):
     global tokens
@@ -18,17 +27,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
     if key and self.path == '/metrics' and self.headers['Authorization'] != 'Bearer ' + key:
       return self.send_error(401)
     if self.path == '/token': tokens += 1
+    if self.path == '/end': os._exit(0)
     self.send_response(200)
     self.end_headers()
     self.wfile.write(f'# TYPE tokens_total counter\\ntokens_total {tokens}\\n'.encode())
   def log_message(self, *args): pass
-signal.signal(signal.SIGTERM, lambda *_: threading.Timer(.3, os._exit, [0]).start())
-http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[sys.argv.index('--port') + 1])), Handler).serve_forever()
+def end(*_):
+  if other: os.kill(other, signal.SIGTERM)
+  threading.Timer(.3, os._exit, [0]).start()
+signal.signal(signal.SIGTERM, end)
+http.server.ThreadingHTTPServer(('127.0.0.1', port), Handler).serve_forever()
 `;
 
-/** Starts the engine, under the name of one that is recognised. */
-async function engineIn(directory: string): Promise<string> {
-  const engine = `${directory}/llama-server`;
+/** The engine, under the name of one that is recognised. */
+async function engineIn(directory: string, name = "llama-server"): Promise<string> {
+  const engine = `${directory}/${name}`;
   await Deno.writeTextFile(engine, ENGINE, { mode: 0o755 });
   return engine;
 }
@@ -106,6 +119,93 @@ Deno.test("a script that becomes an engine without metrics says what it lacks", 
   await until(async () =>
     (await readLocal(run)).metrics.some(({ tags }) => /add --metrics/.test(tags.reason ?? ""))
   );
+});
+
+/** The tokens of each endpoint of a run, by port. */
+function tokensByPort({ metrics }: Signals): Record<string, number> {
+  return Object.fromEntries(
+    metrics.filter(({ name }) => name === "tokens_total").map(({ tags, stats }) => [
+      new URL(tags["metrics.url"]!).port,
+      "total" in stats ? Number(stats.total) : NaN,
+    ]),
+  );
+}
+
+/** Generates at two ports once the engines answer, and waits until the document has the tokens of both. */
+async function generateAtBoth(run: Run, first: number, second: number): Promise<void> {
+  for (const [port, count] of [[first, 3], [second, 5]] as const) {
+    await until(() => generate(port, 1).then(() => true, () => false));
+    await generate(port, count - 1);
+  }
+  await until(async () => {
+    const found = tokensByPort(await readLocal(run));
+    return found[first] === 3 && found[second] === 5;
+  });
+}
+
+Deno.test("the servers of all ranks of one command are read", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const port = freePort();
+  const ranks = ["-dpm", "-dp", "2", "-dpl", "2"];
+  const words = [await engineIn(path, "vllm"), "serve", "m", ...ranks, "--port", String(port)];
+  await using run = startRun(words, { directory: path });
+  await generateAtBoth(run, port, port + 1);
+});
+
+Deno.test("the servers of all ranks that a script starts are read", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const vllm = await engineIn(path, "vllm");
+  const ports = [freePort(), freePort()] as const;
+  const script = `trap 'kill $(jobs -p); wait' TERM
+rank() { exec ${vllm} serve m --data-parallel-rank $1 --port $2; }
+rank 0 ${ports[0]} & nice timeout 60 ${vllm} serve m --port ${ports[1]} & wait`;
+  await using run = startRun(["bash", "-c", script], { directory: path });
+  await generateAtBoth(run, ...ports);
+});
+
+Deno.test("engines that a script starts one after the other are all in the document", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const vllm = await engineIn(path, "vllm");
+  const [first, second] = [freePort(), freePort()];
+  const script = `trap 'kill $!; wait; exit' TERM
+for port in ${first} ${second}; do ${vllm} serve m --port $port & wait; done`;
+  await using run = startRun(["bash", "-c", script], { directory: path });
+  await until(() => generate(first, 1).then(() => true, () => false));
+  await until(async () => tokensByPort(await readLocal(run))[first] === 1);
+  await fetch(`http://127.0.0.1:${first}/end`).catch(() => {});
+  await until(() => generate(second, 2).then(() => true, () => false));
+  const payload = await until(async () => {
+    const payload = await readLocal(run);
+    return tokensByPort(payload)[second] === 2 && payload;
+  });
+  assert.equal(tokensByPort(payload)[first], 1);
+});
+
+Deno.test("SGLang in gRPC mode is read beside the port of gRPC", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const port = freePort();
+  const words = ["serve", "--grpc-mode", "--enable-metrics", "--port", String(port)];
+  await using run = startRun([await engineIn(path, "sglang"), ...words], { directory: path });
+  await known(run);
+});
+
+Deno.test("SGLang in gRPC mode starts where it cannot have metrics, and what it lacks is told", async () => {
+  await using directory = await temporaryDirectory();
+  const { path } = directory;
+  const port = freePort();
+  const words = ["serve", "--grpc-mode", "--port", String(port)];
+  await using run = startRun([await engineIn(path, "sglang"), ...words], {
+    directory: path,
+    env: { OLD_SERVICER: "1" },
+  });
+  await until(() => generate(port + 1, 1).then(() => true, () => false));
+  const { metrics } = await readLocal(run);
+  const state = metrics.find(({ tags }) => tags.capture === "engine_metrics");
+  assert.match(state!.tags.reason!, /gRPC mode .*: add --enable-metrics for its metrics/);
 });
 
 /** An engine that nobody has ended, with the tokens that it generated. */
