@@ -1,5 +1,6 @@
 /** The assembler: groups the lines of one stream by process, and into findings. */
 
+import type { Tags } from "@service/core";
 import type { Block, Finding, LineContext } from "./block.ts";
 import { openTraceback } from "./formats/tracebacks.ts";
 import { bodyOf, type LogRecord, parseLog } from "./levels.ts";
@@ -25,6 +26,7 @@ interface Line {
   /** Key of the logger that wrote it, if its record has one. */
   logger: string | undefined;
   pid: string | undefined;
+  ranks: Tags;
 }
 
 /** A block that may take further lines. */
@@ -33,6 +35,7 @@ interface OpenBlock {
   /** The log record that opened it, if any. */
   record: LogRecord | null;
   pid: string | undefined;
+  ranks: Tags;
   /** Time of its first line. */
   log_ns: bigint;
   /** Time of its last line. */
@@ -156,9 +159,9 @@ export class Assembler {
     for (const key of open.keys) this.#open.delete(key);
   }
 
-  #reportFinding({ block, pid, log_ns }: OpenBlock): void {
+  #reportFinding({ block, pid, ranks, log_ns }: OpenBlock): void {
     for (const finding of [block.finding(), ...block.others?.() ?? []]) {
-      if (finding) this.#report({ ...finding, pid: finding.pid ?? pid }, log_ns);
+      if (finding) this.#report({ ...finding, pid: finding.pid ?? pid, ranks }, log_ns);
     }
   }
 }
@@ -168,7 +171,7 @@ interface Offer extends Omit<LineContext, "pause_ns"> {
 }
 
 function readLine(line: string, time_ns: bigint): Line {
-  const { mark, pid, text } = splitPrefix(line);
+  const { mark, pid, ranks, text } = splitPrefix(line);
   const record = parseLog(text);
   const process = `${mark}\0`;
   return {
@@ -179,15 +182,25 @@ function readLine(line: string, time_ns: bigint): Line {
     process,
     logger: record?.key ? process + record.key : undefined,
     pid: record?.pid ?? pid,
+    ranks,
   };
 }
 
 function openedBy(
-  { pid, time_ns }: Line,
+  { pid, ranks, time_ns }: Line,
   block: Block,
   record: LogRecord | null = null,
 ): OpenBlock {
-  return { block, record, pid, log_ns: time_ns, touched_ns: time_ns, foreignLines: 0, keys: [] };
+  return {
+    block,
+    record,
+    pid,
+    ranks,
+    log_ns: time_ns,
+    touched_ns: time_ns,
+    foreignLines: 0,
+    keys: [],
+  };
 }
 
 /** Whether a traceback that starts on this line, of this record, may belong to the open block. */

@@ -1,6 +1,6 @@
 /** Blocks: lines that belong together and make one finding. A recogniser opens one on its first line. */
 
-import type { ErrorEntry } from "@service/core";
+import type { ErrorEntry, Tags } from "@service/core";
 
 /** A warning or an error found in the console. */
 export interface Finding {
@@ -10,6 +10,8 @@ export interface Finding {
   exception: string;
   /** Process that wrote it, if the text names it. */
   pid?: string;
+  /** Ranks of that process, as tags. */
+  ranks?: Tags;
 }
 
 /** Answer to a line: took it, took it as the last, left it to others but goes on, or has ended before it. */

@@ -65,8 +65,12 @@ export function createConsole({ report, now_ns, find }: ConsoleOptions): Console
   const repeats = new Repeats(report);
   const streams = NAMES.map((stream) =>
     createStream(
-      ({ level, message, exception, pid }, log_ns) =>
-        add({ level, message, exception, log_ns }, { stream, ...(pid && { "process.pid": pid }) }),
+      ({ level, message, exception, pid, ranks }, log_ns) =>
+        add({ level, message, exception, log_ns }, {
+          stream,
+          ...(pid && { "process.pid": pid }),
+          ...ranks,
+        }),
       find,
     )
   );

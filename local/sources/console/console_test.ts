@@ -133,10 +133,15 @@ Deno.test("processes that write at once are told apart by their marks", () => {
       all += `${marks[turn]}${left[turn]!.shift()}\n`;
     }
     const pids = marks.map((mark) => /pid=(\d+)/.exec(mark)?.[1]);
+    const ranks = marks.map((mark) => /\[rank(\d+)/.exec(mark)?.[1]);
     const expected = pair.flatMap(({ expected }, turn) =>
       expected.map(({ tags, ...entry }) => ({
         ...entry,
-        tags: { ...(pids[turn] && { "process.pid": pids[turn] }), ...tags },
+        tags: {
+          ...(pids[turn] && { "process.pid": pids[turn] }),
+          ...(ranks[turn] && { "process.rank": ranks[turn] }),
+          ...tags,
+        },
       }))
     );
     const byText = (a: Partial<ErrorEntry>, b: Partial<ErrorEntry>) =>
@@ -192,16 +197,43 @@ Deno.test("repeats are told once a tick, and their counts add up", () => {
   const write = (time_ns: bigint, line: string) =>
     console.write({ stream: 2, time_ns, bytes: encoder.encode(`${line}\n`) });
   for (let n = 0; n < 1_000; n++) {
-    write(BigInt(n), `ERROR: request ${n} failed at 0x${n.toString(16)}`);
+    write(BigInt(n), `ERROR: request ${1_000 + n} failed at 0x${n.toString(16)}`);
   }
   write(1_000n, "all well");
   assert.equal(entries.length, 1);
   console.idle(1n * SECOND_NS);
   console.idle(2n * SECOND_NS);
-  write(3n * SECOND_NS, "ERROR: request 1000 failed at 0xabc");
+  write(3n * SECOND_NS, "ERROR: request 2000 failed at 0xabc");
   console.idle(4n * SECOND_NS);
   assert.deepEqual(entries.map(({ tags }) => tags!.count), [undefined, "999", undefined]);
   assert.deepEqual(entries.map(({ log_ns }) => log_ns), [0n, 999n, 3n * SECOND_NS]);
+});
+
+Deno.test("workers, ranks and devices that fail are told apart, a flood of numbers is folded", () => {
+  const told = (lines: string[]) =>
+    found(text(lines.join("\n"))).map(({ message, tags }) => [
+      message,
+      tags!["process.rank"] ?? tags!["process.local_rank"] ?? tags!.count,
+    ]);
+  const eight = Array.from({ length: 8 }, (_, n) => n);
+  assert.deepEqual(
+    told(eight.map((n) => `ERROR: worker ${n}/8 failed`)),
+    eight.map((n) => [`worker ${n}/8 failed`, undefined]),
+  );
+  const marks = ["[rank%]: ", "[default%]:", "[1,%]<stderr>:"];
+  for (const mark of marks) {
+    assert.deepEqual(
+      told(eight.map((n) => `${mark.replace("%", String(n))}ValueError: no data`)),
+      eight.map((n) => ["ValueError: no data", String(n)]),
+    );
+  }
+  const many = told(Array.from({ length: 500 }, (_, n) => `ERROR: layer ${n} failed`));
+  assert.deepEqual(many.at(-1), ["layer 499 failed", String(501 - many.length)]);
+  assert.deepEqual(many.slice(0, 2).map(([message]) => message), [
+    "layer 0 failed",
+    "layer 1 failed",
+  ]);
+  assert(many.length < 20);
 });
 
 Deno.test("of a flood of different errors the first and the newest are reported", () => {
