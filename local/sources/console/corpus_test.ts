@@ -25,7 +25,15 @@ Deno.test("lines of real programs are told as what they are, at the rates that t
 });
 
 Deno.test("no line takes long, however long it is and whatever it repeats", () => {
-  const heads = ["", "error: ", "ERROR ", "prog: ", "Error in f "];
+  const heads = [
+    "",
+    "error: ",
+    "ERROR ",
+    "prog: ",
+    "Error in f ",
+    'Exception in thread "a" ',
+    "panic: ",
+  ];
   const parts = [
     "1,1 ",
     "1 ",

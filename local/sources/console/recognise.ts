@@ -1,9 +1,9 @@
 /** The recognisers of warnings and errors, in the order in which they are asked. */
 
 import type { Block } from "./block.ts";
+import { openCrash } from "./formats/crashes.ts";
 import { openAnnouncedStack, openStack } from "./formats/javascript.ts";
 import { openNative, openReport } from "./formats/natives.ts";
-import { openGoPanic, openRustPanic } from "./formats/panics.ts";
 import { openProgram } from "./formats/programs.ts";
 import { openBoxedTraceback, openSyntaxError, openWarning } from "./formats/python.ts";
 import { openRecord } from "./formats/records.ts";
@@ -12,8 +12,7 @@ import type { LogRecord } from "./levels.ts";
 /** Formats that count also where their first line looks like a log record. */
 const ABOVE_RECORDS: readonly ((text: string) => Block | undefined)[] = [
   openReport,
-  openGoPanic,
-  openRustPanic,
+  openCrash,
   openSyntaxError,
   openBoxedTraceback,
   openWarning,

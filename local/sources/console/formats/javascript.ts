@@ -48,6 +48,8 @@ function atPlace(first: string): Block {
   return {
     take(text, { isLog }) {
       if (isLog && !(caret && message === undefined)) return caret ? "passed" : "ended";
+      // The next process has begun before this one said that it died.
+      if (message !== undefined && PLACE.test(text)) return "ended";
       if (!caret) {
         caret = /^\s*\^+$/.test(text);
         if (!caret && lines.count > 1) return "ended";

@@ -1,4 +1,4 @@
-/** Native code: errors of C++, sanitizers, CUDA and HIP, shells and the kernel. */
+/** Native code: errors of CUDA and HIP, of processes that ended badly, of shells and the kernel. */
 
 import type { Block } from "../block.ts";
 import { type LineFormat, openOneOf } from "./line_format.ts";
@@ -6,34 +6,10 @@ import { CUDA_ADVICE } from "./python.ts";
 
 const INDENTED = /^\s+\S/;
 
-const REPORTS: LineFormat[] = [
-  {
-    opens: /^(?<message>Fatal Python error: .*)$/,
-    takes: /^(?:$|\s|(?:Current thread|Thread) 0x|Python runtime state: |Extension modules: |<\w)/,
-  },
-  {
-    opens: /^Exception in thread "[^"]*" (?<message>.*)$/,
-    takes: /^(?:\s+at |\s+\.\.\. |Caused by: |\s+Suppressed: )/,
-  },
-  {
-    opens:
-      /^(?<message>terminate called (?:after throwing|without|recursively).*|(?:pure|deleted) virtual method called|libc\+\+abi: terminating.*)$/,
-    takes: new RegExp(`${INDENTED.source}|${CUDA_ADVICE.source}|^$`),
-    laterMessage: /^ {2}what\(\): +(.*)$/,
-  },
-  {
-    opens: /^==(?<pid>\d+)==\s*ERROR: (?<message>\w+Sanitizer: .*)$/,
-    takes:
-      /^(?:\s|$|0x|READ |WRITE |freed |previously |Thread |Address |SUMMARY: |HINT: |Hint: |Shadow |=>|Direct |Indirect |allocated |#\d|==\d+==|\w+Sanitizer|[\w ]+:$)/,
-    last: /^==\d+==ABORTING|^SUMMARY: .* leaked in/,
-  },
-  {
-    level: "warning",
-    opens: /^WARNING: (?<message>ThreadSanitizer: .*?) \(pid=(?<pid>\d+)\)$/,
-    takes: /^(?:\s|$|SUMMARY: )/,
-    last: /^={10,}$/,
-  },
-];
+const REPORTS: LineFormat[] = [{
+  opens: /^(?<message>Fatal Python error: .*)$/,
+  takes: /^(?:$|\s|(?:Current thread|Thread) 0x|Python runtime state: |Extension modules: |<\w)/,
+}];
 
 /** What shells call a signal that ended a command. */
 const SIGNAL_TEXT =
@@ -95,7 +71,7 @@ export function openNative(text: string): Block | undefined {
   return openOneOf(NATIVES, text);
 }
 
-/** The report of native code that starts on this line, which may look like a log record. */
+/** The report of the interpreter of Python that starts on this line, which may look like a log record. */
 export function openReport(text: string): Block | undefined {
   return openOneOf(REPORTS, text);
 }

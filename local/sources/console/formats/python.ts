@@ -76,6 +76,10 @@ export class Traceback implements Block {
     return this.#state === "raised";
   }
 
+  get mayEnd(): boolean {
+    return this.hasEnded;
+  }
+
   /** How well the line fits as the next one, from 0 (not at all) to 9. */
   fit(text: string, context: LineContext): number {
     const starts = TRACEBACK.test(text);
