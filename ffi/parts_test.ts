@@ -19,6 +19,9 @@ const PROGRAMS: Record<string, string[]> = {
   "activity/durations": ["activity/durations.c", ...SEGMENT],
   "activity/states": ["activity/states.c", ...SEGMENT],
   "activity/symbols": ["activity/symbols.c", "activity/reserve.c", ...SEGMENT],
+  "supervisor/console": [
+    ...["supervisor/console.c", "supervisor/ring.c", "supervisor/scanner.c", "console/sieve.c"],
+  ],
   "cuda/buffers": ["cuda/buffers.c", "activity/overhead.c", "activity/reserve.c", ...SEGMENT],
 };
 

@@ -37,17 +37,20 @@ export interface Product {
 export const PRODUCTS: Record<string, Product> = {
   "service-supervisor": {
     sources: [
+      "console/sieve.c",
+      "supervisor/console.c",
       "supervisor/descriptors.c",
       "supervisor/ends.c",
       "supervisor/main.c",
       "supervisor/processes.c",
       "supervisor/pump.c",
       "supervisor/ring.c",
+      "supervisor/scanner.c",
       "supervisor/signals.c",
       "supervisor/streams.c",
       "supervisor/terminal.c",
     ],
-    flags: ["-s"],
+    flags: ["-s", "-pthread"],
     fallbacks: [["-static", "-Wl,--fatal-warnings"], []],
     musl: true,
   },

@@ -58,6 +58,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "local/plan.ts": ["local/engines", "local/serve"],
   "local/launch": [
     ...["local/plan.ts", "local/engines", "local/serve", "local/base"],
+    ...["local/sources/console/needles.ts"],
   ],
   "local/launch/fallback.ts": [
     ...["local/launch", "local/plan.ts", "local/watch", "local/serve", "local/base"],
@@ -67,13 +68,18 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     ...["local/plan.ts", "local/engines", "local/serve", "local/upload", "local/runs"],
     ...["local/base", "local/sources"],
     ...["local/sources/activity", "local/sources/console", "local/sources/devices"],
+    ...["local/sources/console/needles.ts"],
     ...["local/sources/proc", "local/sources/prometheus"],
   ],
   "local/sources": ["local/base"],
   "local/sources/activity": ["local/sources/segments", "local/sources", "local/base"],
   "local/sources/devices": ["local/sources/segments", "local/sources", "local/base"],
   "local/sources/segments": ["local/base"],
-  "local/sources/console": ["local/sources/console/formats", "local/sources", "local/base"],
+  "local/sources/console": [
+    ...["local/sources/console/formats", "local/sources/console/needles.ts"],
+    ...["local/sources", "local/base"],
+  ],
+  "local/sources/console/needles.ts": [],
   "local/sources/console/formats": ["local/sources/console"],
   "local/sources/proc": ["local/sources", "local/base"],
   "local/sources/prometheus": ["local/sources", "local/base"],

@@ -15,8 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "console.h"
+
 /* Milliseconds that the exit waits for the watcher, whose last upload may take three seconds. */
 #define WATCHER_END_MS 4000
+
+/* Milliseconds that the end waits for the search of a flood. */
+#define SETTLE_MS 200
 
 static uint64_t now_ms(void) {
     struct timespec now;
@@ -71,6 +76,7 @@ static void end(struct supervisor *s, int status, struct cpu_time by_parent) {
     if (s->ended) return;
     /* First its output, so that the watcher finds all of it in the ring. */
     streams_end(&s->streams);
+    console_settle(SETTLE_MS);
     s->ended = true;
     s->wait_status = status;
     tell_end(s, waited_for(s, by_parent));

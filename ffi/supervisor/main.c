@@ -1,6 +1,6 @@
 /* `service-supervisor`: runs one command as if it were that command.
  *
- *     service-supervisor [--leave] [--set NAME=value]... [--watch N word...] -- command [arguments]
+ *     service-supervisor [--leave] [--set NAME=value]... [--needles HEX] [--watch N word...] -- command [arguments]
  *
  * The shell waits for this process: it carries the command's streams, forwards signals, and exits as
  * the command does. It also starts the watcher (the N words), which reads the console from a ring in
@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "console.h"
 #include "descriptors.h"
 #include "ends.h"
 #include "ring.h"
@@ -45,6 +46,9 @@ static bool read_arguments(int argc, char **argv, struct supervisor *s, char ***
         int count = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--set") == 0) {
             w->set[sets++] = argv[i + 1];
+            i += 2;
+        } else if (strcmp(argv[i], "--needles") == 0) {
+            console_set_needles(argv[i + 1]);
             i += 2;
         } else if (strcmp(argv[i], "--watch") == 0 && count > 0 && count < argc - i - 2) {
             /* Moved by one, over their count: this makes room for the NULL. */
@@ -112,7 +116,8 @@ int main(int argc, char **argv) {
     if (!read_arguments(argc, argv, &s, &watcher)) {
         terminal_log(
             &s.streams.terminal,
-            "usage: service-supervisor [--leave] [--set NAME=value]... [--watch N word...] -- command");
+            "usage: service-supervisor [--leave] [--set NAME=value]... [--needles HEX] [--watch N word...] "
+            "-- command");
         return 2;
     }
     s.before = cpu_time_of_children();

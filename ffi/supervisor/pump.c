@@ -9,17 +9,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "ring.h"
-
-/* Bytes per second, and in one burst, that are copied to the ring. Of a faster stream only a part is
- * copied: the ring would be overwritten before it is read. */
-#define COPY_RATE 32e6
-#define COPY_BURST 4e6
-/* Newest bytes in the pipe that are always copied, so that the last output is never missing. */
-#define COPY_TAIL (64 << 10)
+#include "console.h"
 
 /* Limit of the bytes that one step moves, so that no stream waits long for the others. */
 #define STEP_MAX (1u << 20)
@@ -39,7 +31,6 @@ void pump_open(struct pump *p, int in, int out, uint32_t stream) {
     p->stream = stream;
     p->tees = is_kind(in, S_IFIFO) && is_kind(out, S_IFIFO);
     p->sends = is_kind(out, S_IFSOCK);
-    p->credit = COPY_BURST;
     p->buffer = malloc(PUMP_BUFFER);
     if (!p->buffer) abort();
 }
@@ -78,27 +69,6 @@ bool pump_is_idle(const struct pump *p) {
     return p->from == p->to && waiting(p) == 0;
 }
 
-static void add_credit(struct pump *p) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    if (p->at_ns) p->credit += (double)(now_ns - p->at_ns) / 1e9 * COPY_RATE;
-    if (p->credit > COPY_BURST) p->credit = COPY_BURST;
-    p->at_ns = now_ns;
-}
-
-/* Number of waiting bytes to move without a copy to the ring. */
-static size_t skippable(struct pump *p) {
-    size_t bytes = waiting(p);
-    if (p->stream == NO_RING) return bytes;
-    add_credit(p);
-    return bytes <= COPY_TAIL || (double)bytes <= p->credit ? 0 : bytes - COPY_TAIL;
-}
-
-static bool floods(const struct pump *p) {
-    return p->credit < COPY_BURST / 2;
-}
-
 static void widen_pipe(int fd) {
     if (fcntl(fd, F_GETPIPE_SZ) < WIDE_PIPE) fcntl(fd, F_SETPIPE_SZ, WIDE_PIPE);
 }
@@ -110,29 +80,16 @@ static void widen(struct pump *p) {
     widen_pipe(p->out);
 }
 
-/* Removes `length` bytes that tee() has duplicated from the pipe, and records them in the ring. */
-static void record(struct pump *p, size_t length) {
-    p->credit = p->credit > (double)length ? p->credit - (double)length : 0;
-    while (length > 0) {
-        ssize_t n = read(p->in, p->buffer, length < PUMP_BUFFER ? length : PUMP_BUFFER);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return;
-        if (p->stream != NO_RING) ring_write(p->stream, p->buffer, (size_t)n);
-        length -= (size_t)n;
-    }
-}
-
 static bool move_pages(struct pump *p, bool hung_up) {
-    size_t pass = skippable(p);
-    ssize_t n = pass > 0 ? splice(p->in, NULL, p->out, NULL, pass, SPLICE_F_NONBLOCK)
-                         : tee(p->in, p->out, STEP_MAX, SPLICE_F_NONBLOCK);
+    bool recorded = p->stream != NO_RING;
+    ssize_t n = recorded ? tee(p->in, p->out, STEP_MAX, SPLICE_F_NONBLOCK)
+                         : splice(p->in, NULL, p->out, NULL, STEP_MAX, SPLICE_F_NONBLOCK);
     /* While `out` is full, tee() does not report the end of `in`. */
     if (n < 0 && errno == EAGAIN && hung_up && pump_is_idle(p)) n = 0;
     if (n > 0) {
         p->blocked = false;
-        if (pass == 0) record(p, (size_t)n);
-        else if (p->stream != NO_RING) ring_skip((size_t)n);
-        p->gathers = floods(p);
+        if (recorded) console_take(p->stream, p->in, (size_t)n);
+        p->gathers = recorded && console_is_busy();
         if (p->gathers) widen(p);
         return true;
     }
@@ -153,7 +110,7 @@ static bool fill(struct pump *p) {
     if (n > 0) {
         p->from = 0;
         p->to = (size_t)n;
-        if (p->stream != NO_RING) ring_write(p->stream, p->buffer, p->to);
+        if (p->stream != NO_RING) console_write(p->stream, p->buffer, p->to);
         for (size_t i = p->to; p->crlf && i-- > 0;) {
             if (p->buffer[i] != '\n') continue;
             memmove(p->buffer + i + 1, p->buffer + i, p->to - i);

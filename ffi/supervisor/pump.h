@@ -1,5 +1,5 @@
 /* Pumps: each forwards the bytes of one stream to their original destination, and copies console
- * bytes to the ring. No function here blocks. */
+ * bytes to the console. No function here blocks. */
 #ifndef SERVICE_PUMP_H
 #define SERVICE_PUMP_H
 
@@ -29,8 +29,6 @@ struct pump {
     bool crlf;          /* adds a carriage return to each newline: for a terminal in raw mode */
     size_t from, to;    /* range of `buffer` that is still to be written */
     char *buffer;       /* PUMP_BUFFER bytes */
-    double credit;      /* bytes that may be copied to the ring now; low in a flood */
-    uint64_t at_ns;     /* CLOCK_MONOTONIC when credit was last added; 0: never */
     bool wide;          /* both pipes have been enlarged */
     bool gathers;       /* in a flood: the next step comes after PUMP_GATHER_NS */
 };

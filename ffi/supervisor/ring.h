@@ -1,5 +1,5 @@
-/* The console ring: the newest mebibyte of the workload's output, in memory that a reader maps or
- * reads. The writer never waits: output that was not read in time is overwritten, and counted.
+/* The console ring: the newest mebibyte of the workload's output, in a flood of what may matter in it,
+ * in memory that a reader maps or reads. The writer never waits: output that was not read in time is overwritten, and counted.
  *
  * Layout: a header, then at RING_DATA the bytes. A position only ever grows; its byte lies at
  * RING_DATA + position % capacity. A record is a struct ring_record, its bytes, and zeros up to the
@@ -7,8 +7,8 @@
  * overwrites the oldest records, and `end` after it has written, so that it may die between any two
  * instructions. A reader copies records, reads `oldest` again, and drops those below it.
  *
- * `before` of a record is the number of console bytes before it since the start, including those
- * that were never recorded: the gap between two records that a reader has is its loss. */
+ * `before` of a record is the number of bytes before it since the start that were recorded, or that
+ * nobody looked at: the gap between two records that a reader has is its loss. */
 #ifndef SERVICE_RING_H
 #define SERVICE_RING_H
 
@@ -38,7 +38,7 @@ struct ring_header {
     uint32_t capacity;
     uint64_t oldest; /* position of the oldest complete record */
     uint64_t end;    /* position after the newest one */
-    uint64_t bytes;  /* console bytes so far, recorded or not */
+    uint64_t bytes;  /* bytes so far, recorded or not looked at */
     struct ring_stream streams[2]; /* stdout and stderr */
 };
 
@@ -46,7 +46,7 @@ struct ring_record {
     uint32_t length;  /* bytes that follow */
     uint32_t stream;  /* RING_TERMINAL, RING_STDOUT or RING_STDERR */
     uint64_t time_ns; /* CLOCK_REALTIME when they were read */
-    uint64_t before;  /* console bytes before these, recorded or not */
+    uint64_t before;  /* bytes before these, recorded or not looked at */
 };
 
 /* Creates the ring in anonymous memory, for stdout and stderr. Returns its descriptor (close-on-exec),
@@ -56,7 +56,7 @@ int ring_create(const struct ring_stream streams[2]);
 /* Appends bytes of a stream. */
 void ring_write(uint32_t stream, const char *bytes, size_t length);
 
-/* Counts bytes that are not recorded. */
+/* Counts bytes that nobody looked at. */
 void ring_skip(size_t length);
 
 #endif

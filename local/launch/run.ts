@@ -7,6 +7,7 @@ import { detect, type Detection } from "../engines/detect.ts";
 import { targets } from "../engines/targets.ts";
 import { INSTANCE_VARIABLE, newInstanceId, type Plan, writePlan } from "../plan.ts";
 import { checkListener, DEFAULT_PORT } from "../serve/listener.ts";
+import { NEEDLES } from "../sources/console/needles.ts";
 import { planDevices } from "./device_plan.ts";
 import { planCuda } from "./gpu_environment.ts";
 import { mayLeave } from "./leaving.ts";
@@ -87,6 +88,7 @@ export function runSupervised(
     return [
       ...(mayLeave({ env, ppid: Deno.ppid }) ? ["--leave"] : []),
       ...setWords({ [INSTANCE_VARIABLE]: plan.id, ...cuda.environment }),
+      ...["--needles", new TextEncoder().encode(NEEDLES.join("")).toHex()],
       ...watchWords({ ...plan, cuda, devices, sieve: `${folder}/libconsole.so` }),
       "--",
       ...exactWords(command, plan.changes.length > 0),

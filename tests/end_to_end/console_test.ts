@@ -57,3 +57,8 @@ for (const redirection of ["> $D/log", "> $D/log 2>&1", ">> $D/output.log"]) {
     assert.deepEqual([found.toSorted(), lost_bytes], [NAMES, 0]);
   });
 }
+
+test("an error in a flood through a pipe is found, or bytes are counted as not looked at", async () => {
+  const { found, lost_bytes } = await namesFound(NAMES, { redirection: "| cat > /dev/null" });
+  assert(found.length === NAMES.length || lost_bytes > 0, `${found.length} found`);
+});
