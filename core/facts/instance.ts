@@ -61,10 +61,11 @@ export function instanceFacts(read: InstanceRead): InstanceFacts {
 
 /** Start-up is looked for where the span begins with the instance. */
 function startUpOf(
-  { instance, steps: [first] }: InstanceRead,
+  { instance, keepsStartUp, steps: [first] }: InstanceRead,
   steps: readonly MeasuredStep[],
 ): StartUp {
   if (!first) return { first: 0, reason: "nothing was read" };
+  if (keepsStartUp) return { first: 0, reason: "all of the run was asked for" };
   const since = Number(first.window.from_ns / SECOND_NS) - instance.first_seen_ts;
   if (since > START_SECONDS) return { first: 0, reason: "the run began before the span" };
   return findStartUp(steps);

@@ -15,4 +15,5 @@ export type { Durations, Level } from "./level.ts";
 export type { HostFacts, ProcessFacts } from "./process_facts.ts";
 export { instanceFacts } from "./instance.ts";
 export type { InstanceRead, StepRead } from "./reading.ts";
+export { stepLength } from "./step_length.ts";
 export { flagOf } from "./workload.ts";

@@ -29,6 +29,8 @@ export interface InstanceRead {
   gaps: readonly Interval[];
   /** Whether the workload may still run. */
   is_running: boolean;
+  /** Whether facts are of start-up too. */
+  keepsStartUp?: boolean;
 }
 
 /** A step: its span, its length without gaps, and its window. */
