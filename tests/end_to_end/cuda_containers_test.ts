@@ -3,13 +3,7 @@
 import assert from "node:assert/strict";
 import { readLocal, until } from "../stack.ts";
 import { compiler } from "../doubles/cuda/build.ts";
-import {
-  assertExact,
-  captureStates,
-  isExact,
-  runScenario,
-  type ScenarioOptions,
-} from "../doubles/cuda/harness.ts";
+import { captureStates, exact, isExact, runScenario } from "../doubles/cuda/harness.ts";
 import { HOME, run } from "../command.ts";
 import { missingCompiler, testUnless } from "../skipping.ts";
 
@@ -38,21 +32,14 @@ async function succeeds(words: string[]): Promise<boolean> {
   return await ended.then(({ status }) => status.success, () => false);
 }
 
-async function exact(name: string, options: ScenarioOptions) {
-  const { status, payload, books } = await runScenario(name, options);
-  assert.equal(status.code, 0);
-  assertExact(payload, books);
-  return payload;
-}
-
 await test(
   "a process in a container has its own pid among the tags, and ours",
   PID_NAMESPACE,
   async () => {
     await exact("live", {
       wrapper: PID_NAMESPACE,
-      async during({ run, books, openGate }) {
-        const done = await until(async () => (await books()).length > 0 && await books());
+      async during({ run, kept, openGate }) {
+        const done = await kept();
         const payload = await until(async () => {
           const read = await readLocal(run);
           return isExact(read, done) && read;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { decode, type Signals, signals } from "@service/core";
 import { temporaryDirectory } from "../../temporary_directory.ts";
-import { type Run, startRun } from "../../stack.ts";
+import { type Run, startRun, until } from "../../stack.ts";
 import { libraries, type Sanitizer, testedLibrary, type Toolkit, workload } from "./build.ts";
 
 /** Limit of a scenario's time: one that takes longer hangs. */
@@ -40,6 +40,8 @@ export interface Scene {
   run: Run;
   /** Books of each process so far. */
   books(): Promise<Books[]>;
+  /** Books as soon as a process has kept them. */
+  kept(): Promise<Books[]>;
   openGate(): Promise<void>;
 }
 
@@ -83,7 +85,12 @@ export async function runScenario(name: string, options: ScenarioOptions = {}): 
   });
   const hang = setTimeout(() => run.process.kill("SIGKILL"), PATIENCE_MS);
   const books = () => readBooks(at("expected"));
-  const scene: Scene = { run, books, openGate: () => Deno.writeTextFile(at("gate"), "") };
+  const scene: Scene = {
+    run,
+    books,
+    kept: () => until(async () => (await books()).length > 0 && await books()),
+    openGate: () => Deno.writeTextFile(at("gate"), ""),
+  };
   const { status, stdout, stderr } = await (async () => {
     await during?.(scene);
     return await run.ended;
@@ -96,6 +103,24 @@ export async function runScenario(name: string, options: ScenarioOptions = {}): 
   if (options.outlived) await removeSegments(instance);
   await assertNothingLeft(instance);
   return { status, payload, books: await books(), directory: directory.path };
+}
+
+/** Runs a scenario that must succeed, and compares all its values. */
+export async function exact(name: string, options: ScenarioOptions = {}): Promise<Outcome> {
+  const outcome = await runScenario(name, options);
+  assert.equal(outcome.status.code, 0, name);
+  assert(outcome.books.length > 0, `${name} has kept books`);
+  assertExact(outcome.payload, outcome.books);
+  return outcome;
+}
+
+/** Asserts that the workload runs as without the profiler, and that the payload has the reason. */
+export async function refused(options: ScenarioOptions, reason: RegExp): Promise<void> {
+  const { status, payload } = await runScenario("steady", options);
+  assert.equal(status.code, 0);
+  assert.deepEqual(payload.metrics.filter(({ name }) => name === "cuda_kernels_nanoseconds"), []);
+  const states = captureStates(payload);
+  assert(states.some((state) => state.startsWith("0 ") && reason.test(state)), states.join());
 }
 
 async function removeSegments(instance: string): Promise<void> {
