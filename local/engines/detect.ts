@@ -24,6 +24,8 @@ export interface Detection {
   urls: string[];
   /** Source of the key for these metrics. */
   key?: KeySource;
+  /** What a read of them does to the engine. */
+  effect?: string;
   /** Messages to the user, one for each change of the command. */
   changes: string[];
   /** The reason if there are no URLs. */
@@ -74,11 +76,12 @@ export function detect(command: readonly string[], options: DetectOptions = {}):
     ? undefined
     : hidden ?? (port === "0" ? NO_PORT : wrong && `no address: ${wrong}`);
   const key = keySource(engine, engineCommand, environment);
+  const effect = engine.effect(engineCommand);
   return {
     ...started,
     engine: name,
     ...(reason === undefined
-      ? { urls, ...(key && { key }) }
+      ? { urls, ...(key && { key }), ...(effect !== undefined && { effect }) }
       : { urls: [], reason: `${name}: ${reason}` }),
   };
 }

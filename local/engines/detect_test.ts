@@ -122,6 +122,24 @@ for (const [text, changed, change] of CHANGED) {
   });
 }
 
+const EFFECTS: [command: string, effect: RegExp | undefined][] = [
+  ["vllm serve m", /a line in its console without --disable-access-log-for-endpoints \/metrics$/],
+  ["vllm serve m --disable-access-log-for-endpoints /health", /a line in its console/],
+  ["vllm serve m --disable-access-log-for-endpoints=/health,/metrics", undefined],
+  ["vllm serve m --disable-uvicorn-access-log", undefined],
+  ["sglang serve --enable-metrics", /without --uvicorn-access-log-exclude-prefixes \/metrics$/],
+  ["sglang serve --enable-metrics --uvicorn-access-log-exclude-prefixes /metrics", undefined],
+  ["sglang serve --enable-metrics --smg-grpc-mode", /may be a line in its console/],
+  ["llama-server --metrics", /begins .*predicted_tokens_seconds anew/],
+];
+for (const [text, effect] of EFFECTS) {
+  Deno.test(`what a read does to ${text} is ${effect ? "told" : "nothing"}`, () => {
+    const detection = detect(text.split(" "));
+    if (effect) assert.match(detection.effect!, effect);
+    else assert.equal(detection.effect, undefined);
+  });
+}
+
 Deno.test("a command that runs already is not changed, and what it lacks is told", () => {
   const command = ["llama-server", "-m", "x"];
   const detection = detect(command, { isRunning: true });

@@ -31,8 +31,22 @@ export interface Engine {
   leaves?(command: EngineCommand): string | undefined;
   /** Flag with which there are no metrics. */
   refuses?: string;
+  /** What a read of its metrics does to it. */
+  effect(command: EngineCommand): string | undefined;
   /** The reason why this command serves no metrics, or at no known port; `undefined` if it does. */
   hidden(command: EngineCommand): string | undefined;
+}
+
+/**
+ * Flags that keep reads out of the console (vllm-project/vllm pull request 30011, sgl-project/sglang
+ * pull request 15513). They are not added: older versions would not start with them, and they hide the
+ * reads of other clients too.
+ */
+const QUIET_VLLM = "--disable-access-log-for-endpoints";
+const QUIET_SGLANG = "--uvicorn-access-log-exclude-prefixes";
+
+function lineWithout(flag: string): string {
+  return `is a line in its console without ${flag}`;
 }
 
 /** All engines that are recognised. */
@@ -46,6 +60,12 @@ export const ENGINES: readonly Engine[] = [
     path: "/metrics",
     configurable: true,
     refuses: "--disable-log-stats",
+    effect(command) {
+      const value = setting(this, command, QUIET_VLLM) ?? "";
+      const isQuiet = isSet(this, command, "--disable-uvicorn-access-log") ||
+        value.split(",").some((path) => path.trim() === this.path);
+      return isQuiet ? undefined : lineWithout(`${QUIET_VLLM} ${this.path}`);
+    },
     hidden(command) {
       if (isSet(this, command, "--headless")) return "with --headless it serves no metrics";
       if (isSet(this, command, "--grpc")) return "with --grpc it serves no metrics";
@@ -71,6 +91,11 @@ export const ENGINES: readonly Engine[] = [
     path: "/metrics",
     configurable: true,
     needs: "--enable-metrics",
+    effect(command) {
+      if (isGrpc(this, command)) return "may be a line in its console";
+      const isSetUp = setting(this, command, QUIET_SGLANG) !== undefined;
+      return isSetUp ? undefined : lineWithout(`${QUIET_SGLANG} ${this.path}`);
+    },
     // sgl-project/sglang v0.5.23, srt/entrypoints/grpc_server.py: with the flag and smg-grpc-servicer
     // before 0.5.3 the start is refused.
     leaves(command) {
@@ -103,6 +128,7 @@ export const ENGINES: readonly Engine[] = [
       args.length > 0 && !/^(?:disaggregated|mm_embedding_serve)/.test(args[0]!),
     port: 8_000,
     path: "/prometheus/metrics",
+    effect: () => undefined,
     hidden: () => undefined,
   },
   {
@@ -121,6 +147,7 @@ export const ENGINES: readonly Engine[] = [
     },
     guarded: true,
     needs: "--metrics",
+    effect: () => "begins prompt_tokens_seconds and predicted_tokens_seconds anew",
     hidden(command) {
       const host = setting(this, command, "--host");
       return host?.endsWith(".sock") ? "it serves on a Unix socket" : undefined;

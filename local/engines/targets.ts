@@ -12,6 +12,8 @@ export interface Target {
   named?: boolean;
   /** Source of its key. */
   key?: KeySource;
+  /** What a read does to it. */
+  effect?: string;
 }
 
 /** The endpoints that the user named, by a URL and by a port of this machine. */
@@ -25,12 +27,18 @@ export interface NamedMetrics {
 /** The endpoints that the user named, or else those that the engine's command names. */
 export function targets(
   { metricsUrl, metricsPort, keyFile }: NamedMetrics,
-  { urls, key: found }: Pick<Detection, "urls" | "key">,
+  { urls, key: found, effect }: Pick<Detection, "urls" | "key" | "effect">,
 ): Target[] {
   const given = keyFile ? { key: { file: keyFile } } : undefined;
   const key = (metricsUrl === undefined && given?.key) || found;
   const named = metricsPort !== undefined && { named: true };
-  const engine = urls.map((url): Target => ({ url, own: true, ...named, ...(key && { key }) }));
+  const engine = urls.map((url): Target => ({
+    url,
+    own: true,
+    ...named,
+    ...(key && { key }),
+    ...(effect !== undefined && { effect }),
+  }));
   if (metricsUrl === undefined) return engine;
   const { origin } = new URL(metricsUrl);
   const url = {

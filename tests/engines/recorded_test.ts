@@ -50,7 +50,9 @@ for (const { name, words: [program, ...args], series } of ENGINES) {
     const again = readPage((await until(isUp))!);
     await isSaid(afterRestart(first, again));
     await isSaid(afterRestart(first, readPage(await get("/next"))));
-    const { errors } = await readLocal(run);
+    const { errors, metrics } = await readLocal(run);
+    const reason = metrics.find(({ tags }) => tags.capture === "engine_metrics")!.tags.reason!;
+    assert.match(reason, /each read is a line in its console without --/);
     assert.deepEqual(errors.filter(({ level }) => level === "error"), [], encode(errors));
   });
 }

@@ -25,6 +25,8 @@ export interface PrometheusOptions {
   key?: () => string | undefined;
   /** Whether other endpoints are scraped too: then a tag identifies each. */
   among?: boolean;
+  /** What a read does to the endpoint. */
+  effect?: string;
   /** Start of the instance, in epoch seconds. */
   start_seconds: number;
   /** Other times and sizes, for tests. */
@@ -102,6 +104,7 @@ class PrometheusSource implements Source {
 
   async sample(recorder: Recorder): Promise<void> {
     let refused = 0;
+    const { effect } = this.#options;
     const pace = createPace();
     for (const { exposition, sockets } of this.#unrecorded.splice(0)) {
       const options = { first: this.#first, sockets, pace };
@@ -110,7 +113,7 @@ class PrometheusSource implements Source {
     for (const message of this.#warnings.splice(0)) recorder.warn(message);
     recordCaptureState(recorder, {
       capture: "engine_metrics",
-      reason: `1 where ${this.#url} is read, 0 where not`,
+      reason: `1 where ${this.#url} is read, 0 where not${effect ? `; each read ${effect}` : ""}`,
       captured: this.#isRead,
     });
     recorder.counter("profiler_scrapes_total", this.#tags, this.#scrapes);
