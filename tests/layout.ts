@@ -38,8 +38,9 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "core/series": ["core"],
   "core/catalogue": ["core"],
   "core/packed": ["core", "core/series"],
-  "core/names": ["core", "core/names/itanium"],
+  "core/names": ["core", "core/names/itanium", "core/names/kernels"],
   "core/names/itanium": [],
+  "core/names/kernels": ["core/names/itanium"],
   "core/facts": ["core", "core/series", "core/names", "core/catalogue"],
   "core/findings": ["core", "core/facts", "core/names", "core/catalogue"],
   "core/context": [

@@ -4,3 +4,5 @@ export type { DataType, DevicePeaks } from "./device_model.ts";
 export { devicePeaks, memoryBandwidth, peakAttributes } from "./device_peaks.ts";
 export { describeXid, type Xid } from "./xid.ts";
 export { demangle } from "./itanium/demangle.ts";
+export { canonicalName, type KernelName, kernelName } from "./kernels/kernel_name.ts";
+export type { KernelCategory } from "./kernels/reading.ts";

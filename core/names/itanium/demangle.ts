@@ -4,7 +4,7 @@ import { encoding, mangledName } from "./encoding.ts";
 import { expression, literal } from "./expressions.ts";
 import { name, operator, templateArgs, unqualified } from "./names.ts";
 import { print } from "./print.ts";
-import { type Grammar, Malformed, Reader } from "./reader.ts";
+import { type Form, type Grammar, Malformed, Reader } from "./reader.ts";
 import { parametersOf, type } from "./types.ts";
 
 /** Characters of a symbol that is demangled; profilers keep up to 4,096. */
@@ -35,12 +35,19 @@ const GRAMMAR: Grammar = {
  */
 export function demangle(symbol: string): string | null {
   if (!symbol.startsWith("_Z") || symbol.length > MAX_SYMBOL) return null;
-  return attempt(symbol, true) ?? (/sr\d/.test(symbol) ? attempt(symbol, false) : null);
+  return attempt(symbol, { isModern: true, isCut: false }) ??
+    (/sr\d/.test(symbol) ? attempt(symbol, { isModern: false, isCut: false }) : null);
 }
 
-function attempt(symbol: string, isModern: boolean): string | null {
+/** What is there of a symbol that is cut off, as far as {@linkcode demangle} would write it. */
+export function demangleStart(symbol: string): string | null {
+  if (!symbol.startsWith("_Z") || symbol.length > MAX_SYMBOL) return null;
+  return attempt(symbol, { isModern: true, isCut: true });
+}
+
+function attempt(symbol: string, form: Form): string | null {
   try {
-    return print(mangledName(new Reader(symbol, GRAMMAR, isModern)));
+    return print(mangledName(new Reader(symbol, GRAMMAR, form)));
   } catch (error) {
     if (error instanceof Malformed) return null;
     throw error;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { command } from "../../../tests/command.ts";
-import { demangle } from "./demangle.ts";
+import { demangle, demangleStart } from "./demangle.ts";
 
 const MANGLED = [
   ...await lines("mangled_symbols.txt"),
@@ -75,6 +75,19 @@ Deno.test("a name that is not mangled, or not to its end, is none", () => {
   }
 });
 
+Deno.test("of a name that is cut off the start is written", () => {
+  const starts: Record<string, string> = {
+    _ZN2at6native13reduce_kernelILi512ELi1EN: "at::native::reduce_kernel<512, 1, …>",
+    _ZN2at6native13reduce_ker: "at::native::reduce_ker",
+    _Z6kernelIfEvPT_iP: "void kernel<float>(float*, int, …*)",
+    _Z1fILi12: "f<12>",
+  };
+  for (const [symbol, expected] of Object.entries(starts)) {
+    assert.equal(demangleStart(symbol), expected);
+    assert.equal(demangle(symbol), null);
+  }
+});
+
 /** Limits that the documentation of `demangle` states. */
 const MAX_LENGTH = 65_536;
 
@@ -115,6 +128,8 @@ Deno.test("changed and cut names are answered with a name or none", () => {
         for (const [at, letter] of changes) letters[2 + at % (letters.length - 2)] = letter;
         const found = demangle(letters.slice(0, 2 + end % letters.length).join(""));
         assert.ok(found === null || found.length <= MAX_LENGTH);
+        const start = demangleStart(symbol.slice(0, end % symbol.length));
+        assert.ok(start === null || start.length <= MAX_LENGTH);
       },
     ),
     { numRuns: 3_000 },

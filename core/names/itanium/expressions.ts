@@ -1,6 +1,6 @@
 /** Expressions of the Itanium ABI, as template arguments and `decltype` have them. */
 
-import { parameter } from "./names.ts";
+import { CUT, parameter } from "./names.ts";
 import { type Node, sequence, text } from "./node.ts";
 import { CASTS, type Operator, OPERATORS } from "./operators.ts";
 import { isDigit, Malformed, type Reader } from "./reader.ts";
@@ -11,6 +11,7 @@ export function expression(reader: Reader): Node {
 }
 
 function anyExpression(reader: Reader): Node {
+  if (reader.isOver) return CUT;
   const next = reader.peek();
   if (next === "L") return literal(reader);
   if (next === "T") return parameter(reader);
@@ -81,8 +82,9 @@ function number(reader: Reader): Node {
   if (reader.peek() === "E" && type.kind === "builtin") return type;
   const sign = reader.takes("n") ? "-" : "";
   const start = reader.at;
-  reader.at = reader.text.indexOf("E", start);
-  if (reader.at < 0) throw new Malformed();
+  const end = reader.text.indexOf("E", start);
+  if (end < 0 && !reader.form.isCut) throw new Malformed();
+  reader.at = end < 0 ? reader.text.length : end;
   return { kind: "literal", type, sign, digits: reader.text.slice(start, reader.at) };
 }
 
@@ -96,7 +98,7 @@ function memberName(reader: Reader): Node {
 
 /** A member of a type, or of what a name stands for that only the instance of the template tells. */
 function scoped(reader: Reader): Node {
-  if (reader.isModern && isDigit(reader.peek().charCodeAt(0))) {
+  if (reader.form.isModern && isDigit(reader.peek().charCodeAt(0))) {
     return [...reader.untilEnd(memberName), memberName(reader)].reduce(inside);
   }
   const scope = reader.grammar.type(reader);

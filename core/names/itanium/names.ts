@@ -53,7 +53,8 @@ function nested(reader: Reader): Node {
     }
     if (!isSubstitution && reader.peek() !== "E") reader.remember(whole);
   }
-  if (!whole) throw new Malformed();
+  if (!whole && !reader.isOver) throw new Malformed();
+  whole ??= CUT;
   return suffix ? { kind: "member function", name: whole, suffix } : whole;
 }
 
@@ -117,7 +118,11 @@ export function unqualified(reader: Reader, scope: Node | null): Node {
   return node;
 }
 
+/** What is missing of a name that is cut off. */
+export const CUT: Node = text("…");
+
 function untagged(reader: Reader, scope: Node | null): Node {
+  if (reader.isOver) return CUT;
   const next = reader.peek();
   if (isDigit(next.charCodeAt(0))) return text(identifier(reader));
   if (next >= "a" && next <= "z") return reader.grammar.operator(reader);
@@ -136,7 +141,8 @@ function untagged(reader: Reader, scope: Node | null): Node {
 function identifier(reader: Reader): string {
   const length = reader.number();
   const start = reader.at;
-  reader.at += length;
+  reader.at = start + length;
+  if (reader.form.isCut) reader.at = Math.min(reader.at, reader.text.length);
   if (length === 0 || reader.at > reader.text.length) throw new Malformed();
   const found = reader.text.slice(start, reader.at);
   return /^_GLOBAL_[._$]N/.test(found) ? "(anonymous namespace)" : found;
@@ -146,6 +152,7 @@ function identifier(reader: Reader): string {
 function structor(reader: Reader, scope: Node | null): Node {
   const isDestructor = reader.next() === "D";
   if (!isDestructor) reader.takes("I");
+  if (reader.isOver) return CUT;
   const variant = reader.next();
   const owner = scope && lastIdentifier(scope);
   if (!owner || !/[0-5]/.test(variant)) throw new Malformed();
@@ -210,6 +217,10 @@ export function substitution(reader: Reader): Node {
     return reader.remember(tagged);
   }
   const end = reader.text.indexOf("_", reader.at);
+  if (end < 0 && reader.form.isCut) {
+    reader.at = reader.text.length;
+    return CUT;
+  }
   const digits = reader.text.slice(reader.at, end);
   if (end < 0 || !/^[0-9A-Z]{0,4}$/.test(digits)) throw new Malformed();
   reader.at = end + 1;

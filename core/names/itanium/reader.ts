@@ -21,21 +21,28 @@ export interface Grammar {
   literal(reader: Reader): Node;
 }
 
+/** How a name is written. */
+export interface Form {
+  /** `sr3std…` as today's compilers have it: names up to `E`, instead of a type. */
+  isModern: boolean;
+  /** The end is missing: all that is open ends with the text. */
+  isCut: boolean;
+}
+
 /** Cursor over a mangled name. */
 export class Reader {
   readonly text: string;
   readonly grammar: Grammar;
-  /** Whether `sr3std…` is read as today's compilers write it: names up to `E`, instead of a type. */
-  readonly isModern: boolean;
+  readonly form: Form;
   at = 0;
   /** Parts that `S_`, `S0_`, … stand for. */
   readonly substitutions: Node[] = [];
   #depth = 0;
 
-  constructor(text: string, grammar: Grammar, isModern: boolean) {
+  constructor(text: string, grammar: Grammar, form: Form) {
     this.text = text;
     this.grammar = grammar;
-    this.isModern = isModern;
+    this.form = form;
   }
 
   /** The character at the cursor, or one after it; empty past the end. */
@@ -48,8 +55,14 @@ export class Reader {
     return this.text.startsWith(expected, this.at);
   }
 
+  /** Whether a name that is cut off has come to its end. */
+  get isOver(): boolean {
+    return this.form.isCut && this.at >= this.text.length;
+  }
+
   /** Whether the text goes on so; moves past it. */
   takes(expected: string): boolean {
+    if (expected === "E" && this.isOver) return true;
     const follows = this.follows(expected);
     if (follows) this.at += expected.length;
     return follows;
@@ -57,7 +70,7 @@ export class Reader {
 
   /** Moves past the expected text. */
   expect(expected: string): void {
-    if (!this.takes(expected)) throw new Malformed();
+    if (!this.takes(expected) && !this.isOver) throw new Malformed();
   }
 
   /** The next character, moved past. */
@@ -83,7 +96,7 @@ export class Reader {
 
   /** `_` is 0, `0_` is 1, and so on. */
   ordinal(): number {
-    const number = this.peek() === "_" ? 0 : this.number() + 1;
+    const number = this.peek() === "_" || this.isOver ? 0 : this.number() + 1;
     this.expect("_");
     return number;
   }

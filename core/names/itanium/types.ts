@@ -1,6 +1,6 @@
 /** Types of the Itanium ABI. */
 
-import { parameter, qualifiers, substitution } from "./names.ts";
+import { CUT, parameter, qualifiers, substitution } from "./names.ts";
 import { type FunctionNode, type Node, sequence, text } from "./node.ts";
 import { isDigit, Malformed, type Reader } from "./reader.ts";
 
@@ -53,6 +53,7 @@ export function type(reader: Reader): Node {
 }
 
 function anyType(reader: Reader): Node {
+  if (reader.isOver) return CUT;
   const next = reader.peek();
   const simple = BUILTINS.get(next);
   if (simple) {
