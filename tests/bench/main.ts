@@ -11,6 +11,7 @@ import { benchCudaProcess } from "./cuda_process.ts";
 import { benchDevices } from "./devices.ts";
 import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
+import { benchFloods } from "./floods.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchKeep } from "./keep.ts";
 import { benchLaunches } from "./launches.ts";
@@ -37,6 +38,7 @@ try {
     benchCore,
     benchPacked,
     benchConsole,
+    benchFloods,
     benchCuda,
     benchLaunches,
     benchCudaProcess,

@@ -1,10 +1,12 @@
 /** Benchmark of the native supervisor: console throughput, and time added to a command. */
 
+import { NEEDLES } from "../../local/sources/console/needles.ts";
 import { readLocal, startRun, watcherOf } from "../stack.ts";
 import { medianMs, type Row } from "./row.ts";
 import { command } from "../command.ts";
 
 const SUPERVISOR = new URL("../../ffi/build/service-supervisor", import.meta.url).pathname;
+const SEARCHES = ["--needles", new TextEncoder().encode(NEEDLES.join("")).toHex()];
 const BYTES = 2 ** 31;
 
 /** Figures of the native supervisor alone; none if it is not built. */
@@ -52,7 +54,7 @@ async function throughput(writer: string, reader: string): Promise<Row[]> {
   const pumped: number[] = [];
   for (let i = 0; i < 9; i++) {
     bare.push(await rate(`${writer} | ${reader}`));
-    pumped.push(await rate(`${SUPERVISOR} -- ${writer} | ${reader}`));
+    pumped.push(await rate(`${SUPERVISOR} ${SEARCHES.join(" ")} -- ${writer} | ${reader}`));
   }
   const what = `supervisor, console, ${writer} | ${reader}`;
   const figure = median(pumped);

@@ -37,7 +37,7 @@ const SHORT_PAUSE_MS = 5;
 const MUCH_BYTES = 65_536;
 
 /** How long the end of the run waits for files that are not read yet. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 2_000;
 
 /** The clock, the search, and the count of processes that ran out of memory. */
 export interface ConsoleSourceOptions {

@@ -9,7 +9,7 @@ export interface WrittenFileOptions {
 }
 
 /** Most bytes of one reading: about a millisecond of work. */
-export const PIECE_BYTES = 262_144;
+export const PIECE_BYTES = 1_048_576;
 
 /** Bytes at the beginning of a file by which it is known again. */
 const HEAD_BYTES = 64;
