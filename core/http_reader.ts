@@ -21,12 +21,12 @@ import {
   type InstanceSelection,
   type InstanceWindow,
   type SignalsReader,
+  type SteppedSpan,
   unknownAfter,
 } from "./reader.ts";
 import type { Selection } from "./selection.ts";
 import { formatTags, hasTags } from "./tags.ts";
 import { secondsFromNs, tsFromNs } from "./time.ts";
-import type { Window } from "./window.ts";
 
 export type { HttpSourceOptions };
 
@@ -78,14 +78,12 @@ class HostedReader implements SignalsReader {
 
   async *steps(
     id: string,
-    span: Interval,
-    step_ns: bigint,
+    { step_ns, ...span }: SteppedSpan,
     selection: Selection,
-  ): AsyncGenerator<Window> {
+  ): AsyncGenerator<InstanceWindow> {
     expectStep(step_ns);
     const query = { instance_id: id, step: secondsFromNs(step_ns) };
-    const steps = this.#source.windows("/api/v1/windows", query, { span, selection });
-    for await (const { window } of steps) yield window;
+    yield* this.#source.windows("/api/v1/windows", query, { span, selection });
   }
 }
 
@@ -127,15 +125,14 @@ class LocalReader implements SignalsReader {
 
   async *steps(
     id: string,
-    span: Interval,
-    step_ns: bigint,
+    { step_ns, ...span }: SteppedSpan,
     selection: Selection,
-  ): AsyncGenerator<Window> {
+  ): AsyncGenerator<InstanceWindow> {
     expectStep(step_ns);
     const query = { step: secondsFromNs(step_ns) };
-    for await (const { instance, window } of this.#windows(query, { span, selection })) {
-      if (instance.instance_id !== id) return;
-      yield window;
+    for await (const step of this.#windows(query, { span, selection })) {
+      if (step.instance.instance_id !== id) return;
+      yield step;
     }
   }
 

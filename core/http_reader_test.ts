@@ -57,7 +57,8 @@ function merged({ instance, windows }: Run, span: typeof SPAN, selection: Select
   for (const one of found) absorb(window, one);
   selectIn(window, selection);
   const gaps = [{ from_ns: 0n, to_ns: span.from_ns }];
-  return { instance, window, payload_ns: span.to_ns, gaps } satisfies InstanceWindow;
+  const final = window.to_ns === END_NS;
+  return { instance, window, payload_ns: span.to_ns, gaps, final } satisfies InstanceWindow;
 }
 
 function steps(run: Run, step_ns: bigint, selection: Selection): InstanceWindow[] {
@@ -102,10 +103,10 @@ function server(runs: readonly Run[], requests: URL[] = []): HttpSourceOptions["
 
 function streamOf(windows: readonly InstanceWindow[]): Response {
   async function* packed() {
-    for (const { window, ...members } of windows) {
+    for (const { window, final, ...members } of windows) {
       const { instance_id, tags, attributes } = members.instance;
       const head = { instance_id, tags, attributes, profiler_version: "9", start_ns: 0n };
-      yield await new WindowPacker(head).pack(window, { members: { ...members, later: 1 } });
+      yield await new WindowPacker(head).pack(window, { final, members: { ...members, later: 1 } });
     }
   }
   return respond(streamWindows(packed()));
@@ -139,8 +140,10 @@ Deno.test("windows and steps of many runs are read as the hosted API has them", 
         runs.toReversed().map((run) => merged(run, SPAN, selection)),
       );
       assert.deepEqual(
-        await Array.fromAsync(reader.steps(ids[0]!, SPAN, 30n * SECOND_NS, selection)),
-        steps(runs[0]!, 30n * SECOND_NS, selection).map(({ window }) => window),
+        await Array.fromAsync(
+          reader.steps(ids[0]!, { ...SPAN, step_ns: 30n * SECOND_NS }, selection),
+        ),
+        steps(runs[0]!, 30n * SECOND_NS, selection),
       );
     }),
     { numRuns: 40 },
@@ -159,8 +162,8 @@ Deno.test("the local endpoint has the live run alone", async () => {
       assert.deepEqual(await read([]), []);
 
       const inSteps = (id: string) =>
-        Array.fromAsync(reader.steps(id, SPAN, 20n * SECOND_NS, selection));
-      const expected = steps(run, 20n * SECOND_NS, selection).map(({ window }) => window);
+        Array.fromAsync(reader.steps(id, { ...SPAN, step_ns: 20n * SECOND_NS }, selection));
+      const expected = steps(run, 20n * SECOND_NS, selection);
       assert.deepEqual(await inSteps(id), expected);
       assert.deepEqual(await inSteps("other"), []);
 
@@ -172,7 +175,10 @@ Deno.test("the local endpoint has the live run alone", async () => {
       assert.deepEqual(await reader.instances({ tags: { run: "x" } }, SPAN, { limit }), []);
       assert.deepEqual(await reader.instances({}, SPAN, { limit, after: id }), []);
       await assert.rejects(reader.instances({}, SPAN, { limit, after: "other" }), RangeError);
-      await assert.rejects(Array.fromAsync(reader.steps(id, SPAN, 0n, {})), RangeError);
+      await assert.rejects(
+        Array.fromAsync(reader.steps(id, { ...SPAN, step_ns: 0n }, {})),
+        RangeError,
+      );
       const later = { from_ns: 200n * SECOND_NS, to_ns: 300n * SECOND_NS };
       assert.deepEqual(await reader.instances({}, later, { limit }), []);
     }),

@@ -35,7 +35,7 @@ export interface SelectedSpan {
 }
 
 /** What a window of an answer has beside the measurements. */
-const described = open(object<Omit<InstanceWindow, "window">>({
+const described = open(object<Omit<InstanceWindow, "window" | "final">>({
   instance,
   payload_ns: nanoseconds,
   gaps: list(object<Interval>({ from_ns: nanoseconds, to_ns: nanoseconds })),
@@ -75,9 +75,9 @@ export class HttpSource {
       await response.body?.cancel();
       throw new TypeError(`Cannot read ${path}: must be ${PACKED_TYPE}: got ${type}`);
     }
-    for await (const { window, members } of readWindows(response.body)) {
+    for await (const { window, final, members } of readWindows(response.body)) {
       selectIn(window, selection);
-      yield { ...described.check(members), window };
+      yield { ...described.check(members), window, final };
     }
   }
 

@@ -29,7 +29,14 @@ export type { Instance, InstanceList, Metric, MetricOf, Signals } from "./payloa
 export { instanceList, signals } from "./payload_schema.ts";
 export type { Interval } from "./gaps.ts";
 export type { Ignored } from "./ignored.ts";
-export type { InstancePage, InstanceSelection, InstanceWindow, SignalsReader } from "./reader.ts";
+export type {
+  InstancePage,
+  InstanceSelection,
+  InstanceWindow,
+  SignalsReader,
+  SpanWindow,
+  SteppedSpan,
+} from "./reader.ts";
 export type { JsonSchema, Shape } from "./schema.ts";
 export { ShapeError } from "./schema_error.ts";
 export type { Selection } from "./selection.ts";

@@ -34,19 +34,19 @@ export interface SignalsReader {
   ): AsyncIterable<InstanceWindow>;
 
   /**
-   * The windows of one instance in the span, merged into steps, in order. Steps end at multiples of
-   * `step_ns` since the epoch, the last one at the end of the span; each is the merge of whole windows
-   * or roll-ups. Where only coarser roll-ups are kept steps are longer, as the span of the window says;
-   * steps without windows are left out.
+   * The windows of one instance in the span, merged into steps, in order; the `payload_ns` of a step is
+   * its end. Each is the merge of whole windows or roll-ups. Where only coarser roll-ups are kept steps
+   * are longer, as the span of the window says; steps without windows are left out.
    *
    * @throws {RangeError} If `step_ns` is 0 or less.
    */
-  steps(
-    id: string,
-    span: Interval,
-    step_ns: bigint,
-    selection: Selection,
-  ): AsyncIterable<Window>;
+  steps(id: string, span: SteppedSpan, selection: Selection): AsyncIterable<SpanWindow>;
+}
+
+/** A span in steps, which end at multiples of `step_ns` since the epoch, the last one at its end. */
+export interface SteppedSpan extends Interval {
+  /** Length of a step. */
+  step_ns: bigint;
 }
 
 /** The instances to list. */
@@ -64,15 +64,21 @@ export interface InstancePage {
 }
 
 /** What was measured of one instance. */
-export interface InstanceWindow {
+export interface InstanceWindow extends SpanWindow {
   /** The instance. */
   instance: Instance;
-  /** The merge of its windows in the span; its own span is that from the first to the last of them. */
+}
+
+/** What was measured in a span. */
+export interface SpanWindow {
+  /** The merge of the windows that end in it; its own span is that from the first to the last of them. */
   window: Window;
   /** Snapshot instant: the end of the span, or an earlier one up to which all windows have arrived. */
   payload_ns: bigint;
   /** Parts of the span up to `payload_ns` of which nothing is known; the instance ran in them. */
   gaps: Interval[];
+  /** Whether the last window of the run is in it; absent where the run goes on. */
+  final?: boolean;
 }
 
 /**

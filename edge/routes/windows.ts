@@ -1,7 +1,7 @@
 /** `GET /api/v1/windows`: windows of instances as a stream in the packed format. */
 
 import { wholeSecond } from "@service/core/time";
-import type { Interval, Selection } from "@service/core";
+import type { Selection, SteppedSpan } from "@service/core";
 import {
   type InstanceHead,
   PACKED_TYPE,
@@ -111,9 +111,9 @@ export const windows: Route = route({
 async function* stepsOfEach(
   reader: StorageReader,
   ids: readonly string[],
-  { metrics, top, ...span }: Interval & { step_ns: bigint } & Selection,
+  { metrics, top, ...span }: SteppedSpan & Selection,
 ) {
-  for (const id of ids) yield* reader.storedSteps(id, span, { metrics, top });
+  for (const id of ids) yield* reader.steps(id, span, { metrics, top });
 }
 
 /**
@@ -125,12 +125,11 @@ async function* packed(
   { isWhole }: { isWhole: boolean },
 ): AsyncGenerator<PackedWindow> {
   let newest: { id: bigint; packer: WindowPacker } | undefined;
-  for await (const { stored, block, window, ...members } of windows) {
+  for await (const { stored, block, window, final, ...members } of windows) {
     if (newest?.id !== stored.id) {
       const packer = new WindowPacker(headOf(stored), isWhole ? block : undefined);
       newest = { id: stored.id, packer };
     }
-    const final = window.to_ns === stored.final_ns;
     const ended = final && stored.ended_ns !== null ? { ended_ns: stored.ended_ns } : {};
     try {
       yield await newest.packer.pack(window, { final, members: { ...members, ...ended } });

@@ -7,7 +7,7 @@ import type {
   Interval,
   Selection,
   SignalsReader,
-  Window,
+  SteppedSpan,
 } from "@service/core";
 import { damageWarningOf } from "@service/core/gaps";
 import type { Block } from "@service/core/packed";
@@ -38,6 +38,7 @@ export interface StoredWindow extends InstanceWindow {
   stored: StoredInstance;
   /** A block that has most of its identities, and others if not all metrics were selected. */
   block: Block | undefined;
+  final: boolean;
 }
 
 /** Instances that are looked up in one round trip. */
@@ -94,19 +95,7 @@ export class StorageReader implements SignalsReader {
 
   async *steps(
     id: string,
-    span: Interval,
-    step_ns: bigint,
-    selection: Selection,
-  ): AsyncGenerator<Window> {
-    for await (const { window } of this.storedSteps(id, { ...span, step_ns }, selection)) {
-      yield window;
-    }
-  }
-
-  /** The steps of {@linkcode steps}, each with its gaps; its `payload_ns` is the end of the step. */
-  async *storedSteps(
-    id: string,
-    { step_ns, ...span }: Interval & { step_ns: bigint },
+    { step_ns, ...span }: SteppedSpan,
     selection: Selection,
   ): AsyncGenerator<StoredWindow> {
     expectStep(step_ns);
@@ -164,5 +153,6 @@ function storedWindow(
   const { payload_ns } = span;
   if (damaged.length > 0) window.errors.push(damageWarningOf(damaged, payload_ns));
   window.errors.push(...said);
-  return { instance: listed(instance), window, payload_ns, gaps, stored: instance, block };
+  const final = window.to_ns === instance.final_ns;
+  return { instance: listed(instance), window, payload_ns, gaps, final, stored: instance, block };
 }

@@ -33,11 +33,16 @@ function same(reader: SignalsReader, other: SignalsReader): SignalsReader {
     windows: (...asked) =>
       checked(async function* (one) {
         for await (const read of one.windows(...asked)) {
-          const { instance, window, payload_ns, gaps } = read;
-          yield { instance, window, payload_ns, gaps };
+          const { instance, window, payload_ns, gaps, final } = read;
+          yield { instance, window, payload_ns, gaps, final };
         }
       }),
-    steps: (...asked) => checked((one) => one.steps(...asked)),
+    steps: (...asked) =>
+      checked(async function* (one) {
+        for await (const { window, payload_ns, gaps, final } of one.steps(...asked)) {
+          yield { window, payload_ns, gaps, final };
+        }
+      }),
   };
 }
 
@@ -121,7 +126,10 @@ testOnEachStorage({
     assert.equal(empty!.window.series.size, 0);
     const other = await readerOf({ ...service, key: await newKey(service.db) });
     assert.deepEqual(await Array.fromAsync(other.windows([id!], SPAN, {})), []);
-    assert.deepEqual(await Array.fromAsync(other.steps(id!, SPAN, SECOND_NS, {})), []);
+    assert.deepEqual(
+      await Array.fromAsync(other.steps(id!, { ...SPAN, step_ns: SECOND_NS }, {})),
+      [],
+    );
     assert.deepEqual(await other.instances({}, SPAN, { limit: 9 }), []);
   },
 
@@ -131,7 +139,7 @@ testOnEachStorage({
     const read = await Array.fromAsync(reader.windows([b!, a!, b!, a!], SPAN, {}));
     assert.deepEqual(read.map(({ instance }) => instance.instance_id), [b, a]);
     for (const step_ns of [0n, -SECOND_NS]) {
-      const reading = Array.fromAsync(reader.steps(a!, SPAN, step_ns, {}));
+      const reading = Array.fromAsync(reader.steps(a!, { ...SPAN, step_ns }, {}));
       await assert.rejects(reading, { name: "RangeError", message: /step_ns must be more than 0/ });
     }
   },
@@ -140,19 +148,21 @@ testOnEachStorage({
     const instance_id = newInstanceId();
     for (let i = 0; i < 12; i++) {
       const from = START + 10 * i;
-      await send(service, { instance_id, start: START, from, to: from + 10 });
+      await send(service, { instance_id, start: START, from, to: from + 10, final: i === 11 });
     }
     const steps = await Array.fromAsync(
-      (await readerOf(service)).steps(instance_id, SPAN, 30n * SECOND_NS, {}),
+      (await readerOf(service)).steps(instance_id, { ...SPAN, step_ns: 30n * SECOND_NS }, {}),
     );
-    const totals = steps.map(({ series }) => {
-      const [counter] = series.values();
+    const totals = steps.map(({ window }) => {
+      const [counter] = window.series.values();
       return counter?.type === "counter" ? counter.total : null;
     });
     assert.equal(START % 30, 10);
     assert.deepEqual(totals, [2, 3, 3, 3, 1]);
-    for (const [i, { from_ns }] of steps.entries()) {
-      assert.equal(from_ns, steps[i - 1]?.to_ns ?? nsFromTs(START));
+    assert.deepEqual(steps.map(({ final }) => final), [false, false, false, false, true]);
+    for (const [i, { window, gaps }] of steps.entries()) {
+      assert.equal(window.from_ns, steps[i - 1]?.window.to_ns ?? nsFromTs(START));
+      assert.deepEqual(gaps, []);
     }
   },
 });

@@ -9,7 +9,8 @@ import {
   type Interval,
   type Selection,
   type SignalsReader,
-  type Window,
+  type SpanWindow,
+  type SteppedSpan,
 } from "@service/core";
 import { type ScannedWindow, scanWindows, UnknownFormatError } from "@service/core/packed";
 import { expectStep, unknownAfter } from "@service/core/reader";
@@ -17,9 +18,6 @@ import { hasTags } from "@service/core/tags";
 import { chunksOf, listRuns, openRun } from "./directory.ts";
 import { mergedSteps } from "./steps.ts";
 import { RunSummary } from "./summary.ts";
-
-/** What was measured in a span or a step of one. */
-export type SpanWindow = Omit<InstanceWindow, "instance">;
 
 /** The file that is being read. */
 interface Reading {
@@ -70,24 +68,14 @@ export class RunsReader implements SignalsReader {
         window: window ?? emptyWindow(span.from_ns),
         payload_ns,
         gaps: summary.gapsIn({ ...span, to_ns: payload_ns }),
+        final: window !== undefined && summary.isLast(window.to_ns),
       };
     }
   }
 
   async *steps(
     id: string,
-    span: Interval,
-    step_ns: bigint,
-    selection: Selection,
-  ): AsyncGenerator<Window> {
-    const read = this.readSteps(id, { ...span, step_ns }, selection);
-    for await (const { window } of read) yield window;
-  }
-
-  /** The steps of {@linkcode RunsReader.steps}, each with its end and its gaps. */
-  async *readSteps(
-    id: string,
-    { step_ns, ...span }: Interval & { step_ns: bigint },
+    { step_ns, ...span }: SteppedSpan,
     selection: Selection,
   ): AsyncGenerator<SpanWindow> {
     expectStep(step_ns);
@@ -100,7 +88,9 @@ export class RunsReader implements SignalsReader {
       const payload_ns = endOf(window.to_ns);
       const before_ns = (payload_ns - 1n) / step_ns * step_ns;
       const from_ns = before_ns > span.from_ns ? before_ns : span.from_ns;
-      yield { window, payload_ns, gaps: reading.summary!.gapsIn({ from_ns, to_ns: payload_ns }) };
+      const summary = reading.summary!;
+      const gaps = summary.gapsIn({ from_ns, to_ns: payload_ns });
+      yield { window, payload_ns, gaps, final: summary.isLast(window.to_ns) };
     }
   }
 

@@ -119,11 +119,11 @@ Deno.test("steps end at multiples of their length, and count everything once", a
       async (step, a, b) => {
         const span = seconds(Math.min(a, b), Math.max(a, b));
         const step_ns = BigInt(step) * SECOND_NS;
-        const steps = await Array.fromAsync(reader.steps(ID, span, step_ns, {}));
+        const steps = await Array.fromAsync(reader.steps(ID, { ...span, step_ns }, {}));
         const { window } = (await readOne(directory.path, span))!;
-        assert.equal(steps.reduce((sum, one) => sum + totalOf(one), 0), totalOf(window));
-        for (const [i, { to_ns }] of steps.entries()) {
-          const next = steps[i + 1];
+        assert.equal(steps.reduce((sum, one) => sum + totalOf(one.window), 0), totalOf(window));
+        for (const [i, { window: { to_ns } }] of steps.entries()) {
+          const next = steps[i + 1]?.window;
           if (next) assert(to_ns / step_ns * step_ns < next.to_ns - 1n);
           assert(span.from_ns < to_ns && to_ns <= span.to_ns);
         }
@@ -133,13 +133,15 @@ Deno.test("steps end at multiples of their length, and count everything once", a
   );
   const ends: bigint[] = [];
   const span = { ...seconds(5, 95), step_ns: 30n * SECOND_NS };
-  for await (const { payload_ns, gaps } of reader.readSteps(ID, span, {})) {
+  for await (const { payload_ns, gaps, final } of reader.steps(ID, span, {})) {
     ends.push(payload_ns / SECOND_NS);
-    assert.deepEqual(gaps, []);
+    assert.deepEqual([gaps, final], [[], false]);
   }
   assert.deepEqual(ends, [30n, 60n, 90n]);
+  const whole = await Array.fromAsync(reader.steps(ID, { ...ALL, step_ns: 200n * SECOND_NS }, {}));
+  assert.deepEqual(whole.map(({ final }) => final), [false, true]);
   for (const step_ns of [0n, -SECOND_NS]) {
-    await assert.rejects(Array.fromAsync(reader.steps(ID, ALL, step_ns, {})), {
+    await assert.rejects(Array.fromAsync(reader.steps(ID, { ...ALL, step_ns }, {})), {
       name: "RangeError",
       message: /step_ns must be more than 0/,
     });

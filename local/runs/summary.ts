@@ -32,6 +32,11 @@ export class RunSummary {
     return this.#covered.at(-1)?.to_ns ?? this.start_ns;
   }
 
+  /** Whether a window that ends at an instant is the last of the run. */
+  isLast(to_ns: bigint): boolean {
+    return this.#final && to_ns === this.last_ns;
+  }
+
   /** The instance in a list. */
   get instance(): Promise<Instance> {
     return listedInstance(this.#head, this.last_ns);

@@ -1,6 +1,13 @@
 /** The local `/signals/windows`: windows of the run as a stream in the packed format. */
 
-import { absorb, emptyWindow, type Interval, type Selection, type Window } from "@service/core";
+import {
+  absorb,
+  emptyWindow,
+  type Interval,
+  type Selection,
+  type SpanWindow,
+  type Window,
+} from "@service/core";
 import { overlap } from "@service/core/gaps";
 import {
   type InstanceHead,
@@ -14,7 +21,7 @@ import { optional, selectionParameters, step } from "@service/core/query";
 import { selectIn } from "@service/core/selection";
 import { listedInstance } from "../base/instance.ts";
 import { type Route, route } from "./route.ts";
-import { spanOf, spanParameters, type SpanReading, type WindowSource } from "./windows.ts";
+import { spanOf, spanParameters, type WindowSource } from "./windows.ts";
 
 /** The run and its windows. */
 export interface WindowStreamOptions {
@@ -69,7 +76,7 @@ function expectFewSteps({ from_ns, to_ns }: Interval, step_ns: bigint): void {
 }
 
 /** All of a window that changes while the answer is sent. */
-function copyOf(total: Window): SpanReading {
+function copyOf(total: Window): SpanWindow {
   const window = emptyWindow(total.from_ns);
   absorb(window, total);
   return { window, payload_ns: total.to_ns, gaps: [] };
@@ -78,7 +85,7 @@ function copyOf(total: Window): SpanReading {
 function streamOf(
   { instance, total }: WindowStreamOptions,
   { readings, selection }: {
-    readings: Iterable<SpanReading> | AsyncIterable<SpanReading>;
+    readings: Iterable<SpanWindow> | AsyncIterable<SpanWindow>;
     selection: Selection;
   },
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {

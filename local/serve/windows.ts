@@ -3,23 +3,15 @@
 import type { Interval } from "@service/core/gaps";
 import { refuse } from "@service/core/problem";
 import { duration, optional, type Parameter, seconds } from "@service/core/query";
-import type { InstanceWindow } from "@service/core/reader";
+import type { SpanWindow, SteppedSpan } from "@service/core/reader";
 import type { Selection } from "@service/core/selection";
-
-/** What was measured in a span. */
-export type SpanReading = Omit<InstanceWindow, "instance">;
 
 /** A source of the windows of the run. */
 export interface WindowSource {
   /** The merge of the windows that end in the span. */
-  read(span: Interval, selection?: Selection): Promise<SpanReading>;
+  read(span: Interval, selection?: Selection): Promise<SpanWindow>;
   /** The same for each step of the span; steps without windows are left out. */
-  steps(span: SteppedSpan, selection?: Selection): AsyncIterable<SpanReading>;
-}
-
-/** A span in steps, which end at multiples of `step_ns` since the epoch, the last one at its end. */
-export interface SteppedSpan extends Interval {
-  step_ns: bigint;
+  steps(span: SteppedSpan, selection?: Selection): AsyncIterable<SpanWindow>;
 }
 
 /** The span that a query names; nothing is everything since the instance start. */

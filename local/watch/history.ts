@@ -3,14 +3,14 @@
  * span merge them.
  */
 
-import { absorb, emptyWindow, type Window } from "@service/core";
+import { absorb, emptyWindow, type SpanWindow, type SteppedSpan, type Window } from "@service/core";
 import type { Interval } from "@service/core/gaps";
 import { type PackedWindow, readWindow, type WindowPacker } from "@service/core/packed";
 import { metricMatcher, type Selection } from "@service/core/selection";
 import { earlier, later, SECOND_NS } from "@service/core/time";
 import { yieldToEventLoop } from "@service/core/yield";
 import { endsCut } from "./accumulator.ts";
-import type { SpanReading, SteppedSpan, WindowSource } from "../serve/windows.ts";
+import type { WindowSource } from "../serve/windows.ts";
 
 /** Limits of a history. */
 export interface HistoryLimits {
@@ -82,7 +82,7 @@ export class History implements WindowSource {
   }
 
   /** The merge of the windows that end in the span; a gap is what is too old to be here. */
-  async read({ from_ns, to_ns }: Interval, { metrics }: Selection = {}): Promise<SpanReading> {
+  async read({ from_ns, to_ns }: Interval, { metrics }: Selection = {}): Promise<SpanWindow> {
     const all = this.#windows;
     const found = all.filter((one) => from_ns < one.to_ns && one.to_ns <= to_ns);
     const gap = this.missingIn({ from_ns, to_ns });
@@ -101,7 +101,7 @@ export class History implements WindowSource {
   async *steps(
     { step_ns, ...span }: SteppedSpan,
     selection?: Selection,
-  ): AsyncGenerator<SpanReading> {
+  ): AsyncGenerator<SpanWindow> {
     const [first] = this.#windows;
     let from_ns = later(span.from_ns, first?.from_ns ?? span.to_ns);
     while (from_ns < earlier(span.to_ns, this.#windows.at(-1)?.to_ns ?? from_ns)) {

@@ -1,9 +1,9 @@
 /** Windows of two sources as one: what is too old for the newer one is read from the older one. */
 
-import { absorb, type Window } from "@service/core";
+import { absorb, type SpanWindow, type SteppedSpan, type Window } from "@service/core";
 import type { Interval } from "@service/core/gaps";
 import type { Selection } from "@service/core/selection";
-import type { SpanReading, SteppedSpan, WindowSource } from "../serve/windows.ts";
+import type { WindowSource } from "../serve/windows.ts";
 
 /** A source that has lost its oldest windows. */
 export interface NewerWindows extends WindowSource {
@@ -14,7 +14,7 @@ export interface NewerWindows extends WindowSource {
 /** The windows of `newer`, and where its first gap is those of `older`. */
 export function joinWindows(newer: NewerWindows, older: WindowSource): WindowSource {
   return {
-    async read(span: Interval, selection?: Selection): Promise<SpanReading> {
+    async read(span: Interval, selection?: Selection): Promise<SpanWindow> {
       const late = await newer.read(span, selection);
       const [gap] = late.gaps;
       if (!gap) return late;
@@ -27,10 +27,10 @@ export function joinWindows(newer: NewerWindows, older: WindowSource): WindowSou
       return { window: early.window, payload_ns: late.payload_ns, gaps };
     },
 
-    async *steps(span: SteppedSpan, selection?: Selection): AsyncGenerator<SpanReading> {
+    async *steps(span: SteppedSpan, selection?: Selection): AsyncGenerator<SpanWindow> {
       const { step_ns } = span;
       const gap = newer.missingIn(span);
-      let last: SpanReading | undefined;
+      let last: SpanWindow | undefined;
       if (gap) {
         for await (const step of older.steps({ ...gap, step_ns }, selection)) {
           if (last) yield last;
@@ -59,7 +59,7 @@ export function joinWindows(newer: NewerWindows, older: WindowSource): WindowSou
 
 /** What is not known of a step before its first window, as what came before ends at `known_ns`. */
 function missingBefore(
-  { window, payload_ns }: SpanReading,
+  { window, payload_ns }: SpanWindow,
   { known_ns, step_ns }: { known_ns: bigint; step_ns: bigint },
 ): Interval[] {
   const start_ns = (payload_ns - 1n) / step_ns * step_ns;

@@ -10,7 +10,7 @@ const PATIENCE_MS = 5_000;
 
 /** The file of a run. */
 export interface OlderWindowsOptions {
-  reader: Pick<RunsReader, "windows" | "readSteps">;
+  reader: Pick<RunsReader, "windows" | "steps">;
   instance_id: string;
   /** How long an answer waits for the disk. */
   patience_ms?: number;
@@ -44,7 +44,7 @@ export function olderWindows(options: OlderWindowsOptions): WindowSource {
       return read;
     },
     async *steps(span, { metrics } = {}) {
-      const found = reader.readSteps(instance_id, span, { metrics });
+      const found = reader.steps(instance_id, span, { metrics });
       try {
         for (let step; (step = await nextOf(found));) yield step;
       } finally {

@@ -9,9 +9,9 @@ const SPAN = { from_ns: 10n, to_ns: 20n };
 const FOUND = { window: { ...emptyWindow(10n), to_ns: 20n }, payload_ns: 20n, gaps: [] };
 
 function olderThan(reader: Pick<RunsReader, "windows">, patience_ms?: number) {
-  const readSteps = () => assert.fail("no steps are read");
+  const steps = () => assert.fail("no steps are read");
   const instance_id = "0123456789ab";
-  return olderWindows({ reader: { ...reader, readSteps }, instance_id, patience_ms });
+  return olderWindows({ reader: { ...reader, steps }, instance_id, patience_ms });
 }
 
 Deno.test("what the file has is read; an error, or no file, is nothing", async () => {

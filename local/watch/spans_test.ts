@@ -219,8 +219,8 @@ Deno.test("the stream of a span is what /signals answers, whole or in steps", as
       assert.equal(instance.instance_id, ID);
       assert.deepEqual([payload_ns, gaps], [payload.payload_ns, []]);
       assert.equal(countIn(window), total(payload));
-      const steps = reader.steps(ID, span, BigInt(step) * SECOND_NS, {});
-      const counts = await Array.fromAsync(steps, countIn);
+      const steps = reader.steps(ID, { ...span, step_ns: BigInt(step) * SECOND_NS }, {});
+      const counts = await Array.fromAsync(steps, ({ window }) => countIn(window));
       assert.equal(counts.reduce((sum, count) => sum + count, 0), total(payload));
     }),
     { numRuns: 50 },
