@@ -4,7 +4,7 @@ import type { Tags } from "@service/core";
 import type { Block, Finding, LineContext } from "./block.ts";
 import { openTraceback } from "./formats/tracebacks.ts";
 import { bodyOf, type LogRecord, parseLog } from "./levels.ts";
-import { splitPrefix } from "./prefix.ts";
+import { type Prefixed, Prefixes } from "./prefix.ts";
 import { openBlock } from "./recognise.ts";
 
 /** Lines of other processes after which an open block counts as ended. */
@@ -49,6 +49,7 @@ export class Assembler {
   /** Blocks that take lines, by the process or the logger that writes them. */
   #open = new Map<string, OpenBlock>();
   #report: (finding: Finding, log_ns: bigint) => void;
+  #prefixes = new Prefixes();
 
   /** An assembler that reports each finding with the time of its first line. */
   constructor(report: (finding: Finding, log_ns: bigint) => void) {
@@ -62,7 +63,7 @@ export class Assembler {
 
   /** Takes the next line. */
   line(text: string, time_ns: bigint): void {
-    const line = readLine(text, time_ns);
+    const line = readLine(this.#prefixes.split(text), time_ns);
     if (!this.#continueLogger(line) && !this.#continueProcess(line)) this.#start(line);
     this.#age();
   }
@@ -170,8 +171,7 @@ interface Offer extends Omit<LineContext, "pause_ns"> {
   time_ns: bigint;
 }
 
-function readLine(line: string, time_ns: bigint): Line {
-  const { mark, pid, ranks, text } = splitPrefix(line);
+function readLine({ mark, pid, ranks, text }: Prefixed, time_ns: bigint): Line {
   const record = parseLog(text);
   const process = `${mark}\0`;
   return {

@@ -121,10 +121,15 @@ Deno.test("colours and a terminal's line ends change nothing", () => {
 Deno.test("processes that write at once are told apart by their marks", () => {
   const plain = excerpts.filter(({ name }) => name !== "py_bar" && name !== "py_logging2");
   const two = fc.shuffledSubarray(plain, { minLength: 2, maxLength: 2 });
-  const marks = fc.constantFrom(["(Worker_TP0 pid=71) ", "(Worker_TP1 pid=72) "], [
-    "[rank0]: ",
-    "[rank1]: ",
-  ]);
+  const marks = fc.constantFrom(
+    ["(Worker_TP0 pid=71) ", "(Worker_TP1 pid=72) "],
+    [
+      "[rank0]: ",
+      "[rank1]: ",
+    ],
+    ["[default0]:", "[default1]:"],
+    ["[1,0]<stderr>:", "[1,1]<stderr>:"],
+  );
   fc.assert(fc.property(two, marks, fc.infiniteStream(fc.boolean()), (pair, marks, turns) => {
     const left = pair.map(({ bytes }) => new TextDecoder().decode(bytes).trimEnd().split("\n"));
     let all = "";
@@ -133,13 +138,16 @@ Deno.test("processes that write at once are told apart by their marks", () => {
       all += `${marks[turn]}${left[turn]!.shift()}\n`;
     }
     const pids = marks.map((mark) => /pid=(\d+)/.exec(mark)?.[1]);
-    const ranks = marks.map((mark) => /\[rank(\d+)/.exec(mark)?.[1]);
+    const ranks = marks.map((mark) => {
+      const [, name, number] = /\[(rank|default|\S*1,)(\d+)/.exec(mark) ?? [];
+      return name && { [name === "default" ? "process.local_rank" : "process.rank"]: number! };
+    });
     const expected = pair.flatMap(({ expected }, turn) =>
       expected.map(({ tags, ...entry }) => ({
         ...entry,
         tags: {
           ...(pids[turn] && { "process.pid": pids[turn] }),
-          ...(ranks[turn] && { "process.rank": ranks[turn] }),
+          ...(ranks[turn] || {}),
           ...tags,
         },
       }))
@@ -220,7 +228,13 @@ Deno.test("workers, ranks and devices that fail are told apart, a flood of numbe
     told(eight.map((n) => `ERROR: worker ${n}/8 failed`)),
     eight.map((n) => [`worker ${n}/8 failed`, undefined]),
   );
-  const marks = ["[rank%]: ", "[default%]:", "[1,%]<stderr>:"];
+  const marks = [
+    "[rank%]: ",
+    "[default%]:",
+    "[1,%]<stderr>:",
+    "[1,%]<stderr>: ",
+    "[prterun-host-1@1,%]<stderr>: ",
+  ];
   for (const mark of marks) {
     assert.deepEqual(
       told(eight.map((n) => `${mark.replace("%", String(n))}ValueError: no data`)),

@@ -55,7 +55,7 @@ const FORMATS: readonly CrashFormat[] = [
       /^(?<message>terminate called (?:after throwing|without|recursively).*|(?:pure|deleted) virtual method called|libc\+\+abi: terminating.*)$/,
     takes: new RegExp(String.raw`^\s+\S|${CUDA_ADVICE.source}|^$`),
     message: /^ {2}what\(\): +(.*)$/,
-    mayEnd: /^ {2}what\(\)/,
+    mayEnd: /^(?: {2}what\(\)|terminate called (?:without|recursively)|\w+ virtual method)/,
     header: /terminate called /g,
   },
   {
@@ -98,7 +98,7 @@ const FORMATS: readonly CrashFormat[] = [
       [/^ +at /, /^ +\d+: /],
       [/^note: /, /^(?!note)/],
     ],
-    mayEnd: /^(?!stack backtrace:)/,
+    mayEnd: /^(?!stack backtrace:|thread '.*:\d+:$)/,
     ignores: /^$/,
     header: /thread '[^']*'(?: \(\d+\))? panicked at /g,
   },
@@ -139,8 +139,7 @@ class Crash implements Stack {
   }
 
   get mayEnd(): boolean {
-    if (this.#isOver) return this.#frame >= 0;
-    return this.#lines.count > 1 && this.#format.mayEnd.test(this.#lines.last);
+    return this.#isOver ? this.#frame >= 0 : this.#format.mayEnd.test(this.#lines.last);
   }
 
   fit(text: string, { isLog }: LineContext): number {

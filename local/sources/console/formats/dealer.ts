@@ -132,15 +132,17 @@ export class Dealer {
   }
 
   take(text: string, context: LineContext): Answer {
-    const pieces = context.isLog ? [] : this.#language.pieces(text);
-    if (pieces.length === 0 || !this.#isWriting()) return this.#line(text, context);
-    this.#pieces(pieces, context);
-    return "took";
+    const isAtOnce = !context.isLog && context.pause_ns <= AT_ONCE_NS && this.#isWriting();
+    const pieces = isAtOnce ? this.#language.pieces(text) : [];
+    return pieces.length > 0 ? this.#pieces(pieces, context) : this.#line(text, context);
   }
 
-  #pieces(pieces: string[], context: LineContext): void {
-    this.#isTorn ||= pieces.length > 0 && !this.#language.hasWholePieces;
-    for (const piece of pieces) this.#line(piece, context);
+  /** Takes the pieces of a line; the answer is that to the last one. */
+  #pieces(pieces: string[], context: LineContext): Answer {
+    let answer: Answer = "passed";
+    for (const piece of pieces) answer = this.#line(piece, context);
+    this.#isTorn ||= answer === "took" && !this.#language.hasWholePieces;
+    return answer;
   }
 
   #line(text: string, context: LineContext): Answer {
