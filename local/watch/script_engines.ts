@@ -83,7 +83,7 @@ class ScriptEngines implements Source {
   #look(): void {
     const { pid: first, reaper, files, open } = this.#options;
     const known = new Map<number, Known>();
-    const pids = new Set([first, ...this.#children(reaper)]);
+    const pids = new Set([first, ...this.#children(reaper).slice(0, MAX_PROCESSES)]);
     for (const pid of pids) {
       const command = files.text(`${pid}/cmdline`);
       const before = this.#known.get(pid);

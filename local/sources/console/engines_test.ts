@@ -1,6 +1,6 @@
 /**
  * Consoles of engines as they were written: each failure is told once, with its traceback, and where
- * none failed nothing is told. Versions and dates: `tests/engines/recordings/README.md`.
+ * none failed nothing is told. Versions and dates: `tests/engines/README.md`.
  */
 
 import assert from "node:assert/strict";
