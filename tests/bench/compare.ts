@@ -17,6 +17,7 @@ const BENCHES: Record<string, string> = {
   cuda: "benchCuda",
   cuda_process: "benchCudaProcess",
   exposition: "benchExposition",
+  gaps: "benchGaps",
   segments: "benchSegments",
   ingest: "benchIngest",
   keep: "benchKeep",

@@ -12,6 +12,7 @@ import { benchDevices } from "./devices.ts";
 import { benchEndpoint } from "./endpoint.ts";
 import { benchExposition } from "./exposition.ts";
 import { benchFloods } from "./floods.ts";
+import { benchGaps } from "./gaps.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchKeep } from "./keep.ts";
 import { benchLaunches } from "./launches.ts";
@@ -52,6 +53,7 @@ try {
     benchEndpoint,
     benchIngest,
     benchStorage,
+    benchGaps,
     benchStoragePeers,
   ];
   for (const bench of benches) {
