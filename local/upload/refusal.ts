@@ -25,12 +25,13 @@ export class Refusal {
     this.#warn(`upload is refused since ${utc(this.#since_ms)}, ${kept}: ${reason}`);
   }
 
-  /** Notes that the upload is accepted. */
-  end(): void {
-    if (this.#since_ms === undefined) return;
+  /** Notes that the upload is accepted; whether it was refused before. */
+  end(): boolean {
+    if (this.#since_ms === undefined) return false;
     this.#warn(`upload is accepted again, it was refused since ${utc(this.#since_ms)}`);
     this.#since_ms = undefined;
     this.#reasons.clear();
+    return true;
   }
 }
 

@@ -24,7 +24,7 @@ export interface SenderOptions {
   lock?: Disposable;
   /** Tells the user; called once for each kind of message. */
   warn: (message: string) => void;
-  /** Called when the service has accepted a key for the first time. */
+  /** Called when the service accepts a key for the first time, or again after a refusal. */
   accepted?: () => void;
   /** Random number in `[0, 1)`. */
   random?: () => number;
@@ -167,8 +167,8 @@ export class Sender implements Source {
       return { ...outcome, text: `the service refuses the key: ${outcome.text}`, key };
     }
     if (outcome.kind === "stored") {
-      this.#refusal.end();
-      if (await destination.accepted(key, outcome.project)) accepted?.();
+      const isNews = await destination.accepted(key, outcome.project);
+      if (this.#refusal.end() || isNews) accepted?.();
     }
     return { ...outcome, key };
   }

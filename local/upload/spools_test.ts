@@ -16,9 +16,12 @@ const given = (key: string) => () => Promise.resolve(key);
 /** A service that counts windows, all in one project. */
 function counting() {
   const service = { windows: 0, final: 0 };
+  const refusals: Response[] = [];
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
+      const refusal = refusals.shift();
+      if (refusal) return refusal;
       const { body, headers } = request;
       const isCompressed = headers.get("content-encoding") === "gzip";
       const plain = isCompressed ? body!.pipeThrough(new DecompressionStream("gzip")) : body!;
@@ -31,6 +34,7 @@ function counting() {
   );
   return {
     service,
+    refusals,
     base: `http://127.0.0.1:${server.addr.port}`,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
@@ -91,6 +95,29 @@ Deno.test("what a crashed run left is sent with the same key at once, and its ru
   await until(() => isGone(`${spools}/00000000000a`));
   assert.deepEqual(hosted.service, { windows: 3, final: 1 });
   await next.finish(10_000);
+});
+
+Deno.test("what a crashed run left is sent after a refusal too", async () => {
+  await using directory = await temporaryDirectory();
+  await using hosted = counting();
+  const spools = `${directory.path}/spool`;
+  const crashed = `${spools}/00000000000a`;
+  await crash(crashed, hosted.base, { stored: 1 });
+  const no = () => new Response("no", { status: 401 });
+  hosted.refusals.push(no(), no(), no());
+  const warnings: string[] = [];
+  const next = new Uploader({
+    ...{ base: hosted.base, key: given(KEY), spools, instance: INSTANCE },
+    warn: (message) => warnings.push(message),
+    refusedPause_ms: 0,
+  });
+  // What was left is refused first, then the window of this run.
+  await until(() => hosted.refusals.length === 2);
+  await next.add(await packed(0, 1));
+  await until(() => isGone(crashed));
+  await next.finish(10_000);
+  assert.deepEqual(hosted.service, { windows: 1 + 2 + 1, final: 1 });
+  assert.equal(warnings.length, 2);
 });
 
 Deno.test("with another key only what the same project has accepted before is sent", async () => {
