@@ -1,0 +1,84 @@
+/** Idle devices: those that wait, and the evidence that tells why. */
+
+import type { InstanceFacts } from "../facts/mod.ts";
+import type { Evidence } from "./finding.ts";
+import { busyShare, cpusOf, driverOf, mean, ofDevices, type WorkedDevice } from "./measures.ts";
+
+/** A thread that uses this share of a processor has no time left. */
+export const SATURATED_CPUS = 0.9;
+
+/** The devices that idle, and the one that does most. */
+export interface Idle {
+  /** The device that idles most. */
+  device: WorkedDevice;
+  /** Those that idle. */
+  idle: readonly WorkedDevice[];
+  /** Those with work. */
+  all: readonly WorkedDevice[];
+}
+
+/** Processors used by the busiest process with work on the device; one thread has one at most. */
+export function threadOf(facts: InstanceFacts, device: WorkedDevice): number | null {
+  const driver = driverOf(facts, device);
+  return driver && cpusOf(driver);
+}
+
+/** Share of the time in which devices wait, their mean. */
+export function idleShare(idle: readonly WorkedDevice[]): number {
+  return 1 - mean(idle.map(busyShare));
+}
+
+/** What findings about idle devices have in common. */
+export function base(idle: readonly WorkedDevice[], all: readonly WorkedDevice[]) {
+  return {
+    class: "starved" as const,
+    share_at_stake: idleShare(idle) * idle.length / all.length,
+    where: ofDevices(idle, all),
+  };
+}
+
+/** Share of the time with work. */
+export function busyEvidence(devices: readonly WorkedDevice[]): Evidence {
+  return {
+    metric: "gpu_busy_nanoseconds",
+    tags: {},
+    value: 100 * mean(devices.map(busyShare)),
+    unit: "%",
+    what: devices.length > 1
+      ? `share of the time with work on the device, mean of ${devices.length}`
+      : "share of the time with work on the device",
+  };
+}
+
+/** Launches a second. */
+export function launchEvidence(value: number): Evidence {
+  return {
+    metric: "cuda_kernels_nanoseconds",
+    tags: {},
+    value,
+    unit: "launches/s",
+    what: "kernels and graphs launched, a device",
+  };
+}
+
+/** Mean length of a kernel. */
+export function kernelEvidence(seconds: number): Evidence {
+  return {
+    metric: "cuda_kernel_duration_nanoseconds",
+    tags: {},
+    value: seconds * 1e6,
+    unit: "µs",
+    what: "mean length of a kernel",
+  };
+}
+
+/** Processors that the launching process uses. */
+export function threadEvidence(cpus: number | null): Evidence[] {
+  return cpus === null ? [] : [{
+    metric: "process_user_cpu_seconds",
+    tags: {},
+    value: cpus,
+    unit: "CPUs",
+    what: "processors used by the process that launches, user and system",
+  }];
+}

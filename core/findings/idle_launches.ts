@@ -1,0 +1,70 @@
+/** Launch-bound devices: launching small kernels takes longer than running them. */
+
+import type { InstanceFacts } from "../facts/mod.ts";
+import type { Finding } from "./finding.ts";
+import {
+  base,
+  busyEvidence,
+  type Idle,
+  idleShare,
+  kernelEvidence,
+  launchEvidence,
+  SATURATED_CPUS,
+  threadEvidence,
+  threadOf,
+} from "./idle_devices.ts";
+import {
+  busyShare,
+  digits,
+  launchesPerSecond,
+  meanKernelSeconds,
+  percent,
+  sum,
+} from "./measures.ts";
+
+/** A kernel shorter than this takes as long to launch as to run: NVIDIA's CUDA blog on graphs, 2019. */
+const SHORT_KERNEL_SECONDS = 10e-6;
+
+/** Idle time for each launch up to which launching explains it. */
+const LAUNCH_GAP_SECONDS = 30e-6;
+
+/** The finding that launching takes longer than running. */
+export function launchBound(facts: InstanceFacts, { device, idle, all }: Idle): Finding | null {
+  const kernel = meanKernelSeconds(device);
+  const launches = launchesPerSecond(device);
+  const gap = (1 - busyShare(device)) / launches;
+  if (kernel === null || kernel > SHORT_KERNEL_SECONDS || gap > LAUNCH_GAP_SECONDS) return null;
+  const cpus = threadOf(facts, device);
+  return {
+    ...base(idle, all),
+    id: "gpu_idle/launch_bound",
+    title:
+      `Launch-bound: the GPU is idle ${percent(idleShare(idle))} of the time, since launching ` +
+      `${digits(launches)} kernels a second of ${
+        digits(kernel * 1e6)
+      } µs each takes longer than running them`,
+    confidence: cpus !== null && cpus >= SATURATED_CPUS ? "high" : "medium",
+    doubt: cpus === null ? "the processor time of the launching process is not known" : "",
+    evidence: [
+      busyEvidence(idle),
+      launchEvidence(launches),
+      kernelEvidence(kernel),
+      {
+        metric: "cuda_graphs_nanoseconds",
+        tags: {},
+        value: sum(device.activity.graphs.map(({ times }) => times)),
+        unit: "replays",
+        what: "graph replays; without graphs each kernel is launched by itself",
+      },
+      ...threadEvidence(cpus),
+    ],
+    remedies: [
+      'CUDA graphs: torch.cuda.graph, torch.compile(mode="reduce-overhead"), or the engine\'s option for them',
+      "torch.compile or another way to fuse the small kernels into fewer",
+      "more work in each launch: a larger batch or minibatch, foreach or fused optimizers",
+    ],
+    verify:
+      "launches a second fall and gpu_busy_nanoseconds / profiler_covered_nanoseconds rises; the work done a second must rise too",
+    explains: ["small_kernels", "host_cpu/one_thread"],
+  };
+}

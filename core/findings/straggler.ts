@@ -1,0 +1,162 @@
+/**
+ * Stragglers: the device that makes the others wait in collectives. Among them the rank with the short one
+ * is the slow one: the others are in it early.
+ */
+
+import type { Finding } from "./finding.ts";
+import {
+  categorySeconds,
+  computeSeconds,
+  deviceName,
+  median,
+  percent,
+  type WorkedDevice,
+} from "./measures.ts";
+import { clockEvidence, throttledBy } from "./throttling.ts";
+
+/** The others wait for a device whose collectives take less than this share of the usual time. */
+const SHORT_SHARE = 0.7;
+
+/** A device is slow if its own kernels take this much longer than usual. */
+const SLOW_FACTOR = 1.05;
+
+/** Waiting below this share of the time is noise between ranks. */
+const WAITED_SHARE = 0.03;
+
+/** How a device compares with the usual one. */
+export interface Rank<T> {
+  /** The device, or the host. */
+  of: T;
+  /** Share of the time in collectives. */
+  collective: number;
+  /** Share of the time in all other kernels and graphs. */
+  own: number;
+}
+
+/** The rank that the others wait for; `null` where none stands out. */
+export function slowRank<T>(
+  ranks: readonly Rank<T>[],
+): { slow: Rank<T>; usual: Rank<null>; waited: number } | null {
+  const usual = {
+    of: null,
+    collective: median(ranks.map(({ collective }) => collective)),
+    own: median(ranks.map(({ own }) => own)),
+  };
+  const slow = ranks.toSorted((a, b) => a.collective - b.collective)[0]!;
+  const waited = usual.collective - slow.collective;
+  const isSlow = slow.collective < SHORT_SHARE * usual.collective && waited >= WAITED_SHARE &&
+    slow.own > SLOW_FACTOR * usual.own;
+  return isSlow ? { slow, usual, waited } : null;
+}
+
+/** The finding that others wait for one device; `null` where none stands out. */
+export function straggler(devices: readonly WorkedDevice[]): Finding | null {
+  const found = slowRank(devices.map(rankOf));
+  if (!found) return null;
+  const { slow, usual, waited } = found;
+  const device = slow.of;
+  const others = devices.filter((other) => other !== device);
+  const factor = sameKernels(device, others);
+  const throttled = throttledBy(device);
+  const isOnlyThrottled = throttled !== null &&
+    others.filter((other) => throttledBy(other)?.cause === throttled.cause).length === 0;
+  const why = isOnlyThrottled
+    ? `its clock is held down by ${throttled.reason}`
+    : factor !== null && factor < SLOW_FACTOR
+    ? "its kernels are as fast as the others', so it has more work"
+    : "why is not in its clocks or throttle reasons";
+  const work = factor !== null && factor < SLOW_FACTOR;
+  return {
+    id: work ? "collectives/uneven_work" : "collectives/straggler",
+    class: "collective",
+    title:
+      `Straggler: ${
+        deviceName(device)
+      } is slow, and ${others.length} other devices wait for it in collectives ` +
+      `${percent(waited)} of the time; ${why}`,
+    share_at_stake: waited,
+    confidence: isOnlyThrottled || work ? "high" : "medium",
+    doubt: isOnlyThrottled || work
+      ? ""
+      : "heat, power, link and neighbours on its host are not told apart by this data",
+    evidence: [
+      {
+        metric: "cuda_kernels_nanoseconds",
+        tags: { "device.uuid": device.uuid },
+        value: 100 * slow.collective,
+        unit: "%",
+        what: `time in collectives of ${deviceName(device)}`,
+      },
+      {
+        metric: "cuda_kernels_nanoseconds",
+        tags: {},
+        value: 100 * usual.collective,
+        unit: "%",
+        what: "time in collectives, median of all devices",
+      },
+      ...(factor === null ? [] : [{
+        metric: "cuda_kernels_nanoseconds",
+        tags: { "device.uuid": device.uuid },
+        value: factor,
+        unit: "times",
+        what: "mean length of its compute kernels, as a multiple of the others'",
+      }]),
+      ...clockEvidence(device),
+      ...(throttled
+        ? [{
+          metric: "gpu_throttled_nanoseconds",
+          tags: { "device.uuid": device.uuid, reason: throttled.reason },
+          value: 100 * throttled.held,
+          unit: "%",
+          what: "share of the time in which the reason held",
+        }]
+        : []),
+    ],
+    remedies: work
+      ? ["balance the work between ranks: sequence lengths, experts, layers of a pipeline stage"]
+      : [
+        isOnlyThrottled && throttled.cause === "power_brake"
+          ? `have the power supply and cabling of ${deviceName(device)} (${device.uuid}) checked`
+          : isOnlyThrottled && throttled.cause === "heat"
+          ? `have the cooling of ${deviceName(device)} (${device.uuid}) checked`
+          : `find what slows ${
+            deviceName(device)
+          } (${device.uuid}): clock, throttle reasons, temperature, link, neighbours`,
+        "take it, or its host, out of the job until then: the job goes at the pace of its slowest device",
+      ],
+    verify:
+      "after the change collectives take the same time on all devices, and the step is shorter by the waiting",
+    where: deviceName(device),
+    explains: [
+      "collectives/exposed",
+      ...(throttled ? [`throttling/${throttled.cause}`, "throttling/hardware"] : []),
+    ],
+  };
+}
+
+function rankOf(device: WorkedDevice): Rank<WorkedDevice> {
+  const { captured_seconds } = device.activity;
+  const collective = categorySeconds(device, "collective");
+  return {
+    of: device,
+    collective: collective / captured_seconds,
+    own: (computeSeconds(device) - collective) / captured_seconds,
+  };
+}
+
+/** Mean length of the same kernels on a device, as a multiple of the others'; weighted by time. */
+function sameKernels(device: WorkedDevice, others: readonly WorkedDevice[]): number | null {
+  let own = 0;
+  let usual = 0;
+  for (const kernel of device.activity.kernels.slice(0, 40)) {
+    if (kernel.category === "collective" || kernel.times === 0) continue;
+    const means = others.flatMap(({ activity }) => {
+      const same = activity.kernels.find(({ name }) => name === kernel.name);
+      return same && same.times > 0 ? [same.seconds / same.times] : [];
+    });
+    if (means.length === 0) continue;
+    own += kernel.seconds;
+    usual += kernel.times * median(means);
+  }
+  return usual > 0 ? own / usual : null;
+}
