@@ -1,6 +1,6 @@
 /** Batch of an engine: requests that wait although the cache has room, because a limit holds the batch. */
 
-import { type EngineFacts, type InstanceFacts } from "../facts/mod.ts";
+import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
 import {
   BASE,
   cacheEvidence,
@@ -12,7 +12,7 @@ import {
   WAITING,
 } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
-import { digits, mean, percent } from "./measures.ts";
+import { digits, percent } from "./measures.ts";
 
 /** A batch that is this near to its limit is at it. */
 const AT_LIMIT = 0.97;

@@ -12,7 +12,7 @@ import {
   WAITING,
 } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
-import { digits, mean, percent } from "./measures.ts";
+import { digits, percent } from "./measures.ts";
 
 /** A cache above this share is full: what is left is less than one long request. */
 const FULL = 0.93;

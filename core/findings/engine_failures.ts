@@ -1,7 +1,7 @@
 /** Failures of an engine: requests that end without an answer. */
 
-import { type EngineFacts } from "../facts/mod.ts";
-import { BASE, prefix, queueEvidence, requests } from "./engine_evidence.ts";
+import type { EngineFacts } from "../facts/mod.ts";
+import { BASE, prefix, queueEvidence } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { digits, percent } from "./measures.ts";
 

@@ -1,6 +1,6 @@
 /** Graphs of an engine: decode steps that are launched kernel by kernel. */
 
-import { type EngineFacts, type InstanceFacts } from "../facts/mod.ts";
+import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
 import { BASE, requests } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { busyShare, mean, percent, workedDevices } from "./measures.ts";

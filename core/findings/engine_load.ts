@@ -1,6 +1,6 @@
 /** Load of an engine: whether anything was asked of it at all. */
 
-import { type EngineFacts, type InstanceFacts } from "../facts/mod.ts";
+import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
 import { BASE, prefix, requests } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { busyShare, digits, mean, workedDevices } from "./measures.ts";

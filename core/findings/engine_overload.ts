@@ -1,6 +1,6 @@
 /** Queue of an engine: requests that wait though neither the cache nor a limit holds the batch. */
 
-import { type EngineFacts, type InstanceFacts } from "../facts/mod.ts";
+import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
 import {
   BASE,
   cacheEvidence,

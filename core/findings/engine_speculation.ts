@@ -1,6 +1,6 @@
 /** Speculation of an engine: proposed tokens that are thrown away. */
 
-import { type EngineFacts } from "../facts/mod.ts";
+import type { EngineFacts } from "../facts/mod.ts";
 import { BASE, prefix, requests } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { digits, percent } from "./measures.ts";

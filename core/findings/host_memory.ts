@@ -3,7 +3,7 @@
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
 import { IDLE, idleShare, pressure, STALLED, stalled, STALLED_FULL } from "./host_evidence.ts";
-import { digits, mean, percent } from "./measures.ts";
+import { digits, percent } from "./measures.ts";
 
 /** The finding that the host's memory is used up. */
 export function memory(facts: InstanceFacts): Finding | null {

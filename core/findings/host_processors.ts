@@ -3,7 +3,7 @@
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
 import { IDLE, idleShare, pressure, STALLED, stalled } from "./host_evidence.ts";
-import { cpusOf, digits, mean, percent, sum } from "./measures.ts";
+import { cpusOf, digits, percent, sum } from "./measures.ts";
 
 /** Processors in use above this share leave no room for a thread that becomes ready. */
 const SATURATED = 0.9;

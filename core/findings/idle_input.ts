@@ -3,7 +3,7 @@
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
 import { base, busyEvidence, type Idle, idleShare } from "./idle_devices.ts";
-import { cpusOf, driverOf, mean, percent, sum } from "./measures.ts";
+import { cpusOf, driverOf, percent, sum } from "./measures.ts";
 
 /** A process that uses less waits for something. */
 const WAITING_CPUS = 0.5;

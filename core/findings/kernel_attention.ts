@@ -2,7 +2,7 @@
 
 import type { Finding } from "./finding.ts";
 import { builtFor, capability, finding, part, SHARE } from "./kernel_part.ts";
-import { mean, percent, type WorkedDevice } from "./measures.ts";
+import { percent, type WorkedDevice } from "./measures.ts";
 
 /** FlashAttention 3 is 1.5 to 2 times as fast as 2 on Hopper (arXiv 2407.08608, section 4). */
 const NEW_ATTENTION_GAIN = 1 - 1 / 1.75;

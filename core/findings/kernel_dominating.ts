@@ -2,7 +2,7 @@
 
 import type { Finding } from "./finding.ts";
 import { finding, part } from "./kernel_part.ts";
-import { amdahl, mean, percent, type WorkedDevice } from "./measures.ts";
+import { amdahl, percent, type WorkedDevice } from "./measures.ts";
 
 /** One kernel above this share decides the speed by itself. */
 const DOMINATING_SHARE = 0.4;

@@ -3,7 +3,7 @@
 import type { Finding } from "./finding.ts";
 import { SINGLE } from "./kernel_precision.ts";
 import { builtFor, capability, finding, part, SHARE } from "./kernel_part.ts";
-import { mean, percent, type WorkedDevice } from "./measures.ts";
+import { percent, type WorkedDevice } from "./measures.ts";
 
 /** The finding that products were built for an older generation. */
 export function oldProducts(devices: readonly WorkedDevice[]): Finding | null {

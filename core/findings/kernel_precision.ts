@@ -8,7 +8,7 @@ import { digits, percent, type WorkedDevice } from "./measures.ts";
 export const SINGLE =
   /(?:^|[^a-z])(?:s?gemm_(?:fp32|f32)_(?!.*tf32)|[a-z]+_sgemm|sgemm|simt_s|scudnn|implicit_convolve_sgemm)/i;
 
-export const TENSOR =
+const TENSOR =
   /tf32|s1688|s16816|h1688|h16816|tensorop|xmma_.*(?:bf16|f16|tf32)|nvjet|wgmma|tcgen05/i;
 
 /** The finding that products run in 32 bits beside unused tensor cores. */
