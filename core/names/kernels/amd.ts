@@ -129,6 +129,7 @@ export const AMD: readonly Rule[] = [
   },
   { library: "MIOpen", path: /^(?:MIOpen|miopen)\w*Softmax|^SoftmaxForward/, category: "softmax" },
   { library: "MIOpen", path: /^(?:MIOpen|miopen)\w*Pool|^mloPooling/i, category: "reduction" },
+  { library: "MIOpen", path: /^MIOpen(?:Act|Neuron)/, category: "elementwise" },
   {
     library: "MIOpen",
     path: /^(?:MIOpen|miopen|mlo|naive_conv|gridwise_convolution|Conv_Winograd|gfx\d+_conv)/,

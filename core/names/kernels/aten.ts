@@ -61,7 +61,7 @@ function operationOf(path: string): string {
   const name = beforeLambda(path).split("::").at(-1)!
     .replace(/^CUDAFunctor(?:OnSelf|OnOther)?_|^(?:launch_|gpu_)/, "")
     .replace(/(?<=[a-z\d])(?=[A-Z])/g, "_").toLowerCase()
-    .replace(/(?:_?(?:cuda|kernel|impl|functor|ops|op|out|f))+$/, "")
+    .replace(/(?:_?(?:cuda|kernel|impl|functor)|_(?:ops|op|out|f))+$/, "")
     .replace(/_?cuda(?=_|$)/, "");
   return OPERATIONS[name] ?? name;
 }
@@ -162,6 +162,11 @@ export const ATEN: readonly Rule[] = [
     text: /^\S* ?(?:at::native::)?\(anonymous namespace\)::softmax_warp/,
     category: "softmax",
     read: warpSoftmax,
+  },
+  {
+    library: "ATen",
+    path: /::(?:compute_grad_weight\w*|krn_partials?_\w*|sum_and_scatter)$/,
+    category: "embedding",
   },
   { library: "ATen", path: /^(?:at|c10|at_cuda_detail)::/ },
   {

@@ -10,7 +10,9 @@ const KINDS = /(AllReduce|AllGather|ReduceScatter|Broadcast|Reduce|SendRecv|AllT
 function nccl({ base }: Signature): Reading {
   const collective = KINDS.exec(base)?.[1] ?? "collective";
   const reduces = /Reduce/.test(collective);
-  const sum = reduces ? /_(Sum|Prod|Max|Min|MinMax|PreMulSum|SumPostDiv)/.exec(base)?.[1] : "";
+  const sum = reduces
+    ? /_(Sum|Prod|Max|Min|MinMax|PreMulSum|SumPostDiv)(?=_|$)/i.exec(base)?.[1]
+    : "";
   const [, algorithm = ""] = /_(RING|TREE|NVLS_TREE|NVLS|COLLNET\w*?|PAT)(?=_|$)/.exec(base) ?? [];
   const [, protocol = ""] = /_(LL128|LL|SIMPLE)(?=_|$)/.exec(base) ?? [];
   const [type = ""] =

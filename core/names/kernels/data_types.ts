@@ -51,6 +51,8 @@ export function spelledTypes(text: string): string[] {
 export function elementTypes(text: string): string[] {
   // As a template's argument it stands for the bits of some other type.
   const types = spelledTypes(text).filter((type) => type !== "uint16");
+  // Elements of any type; the integers are indices.
+  if (text.includes("OpaqueType")) return [];
   const first = types.find((type) => !INDICES.test(type) && type !== "bool") ?? types[0];
   if (!first) return [];
   const from = types.indexOf(first) + 1;

@@ -1,10 +1,10 @@
 /** Kernels of libraries for training and for models: Apex, Transformer Engine, Mamba, FBGEMM and others. */
 
 import { elementTypes } from "./data_types.ts";
-import type { Reading, Rule } from "./reading.ts";
+import type { KernelCategory, Reading, Rule } from "./reading.ts";
 import type { Signature } from "./signature.ts";
 
-/** `igemm…` are convolutions elsewhere; here the first type is that of the weights. */
+/** Behind the type of the elements are those of states and counts. */
 function firstType({ args }: Signature): Reading {
   return { dataTypes: elementTypes(args.join(", ")).slice(0, 1) };
 }
@@ -56,19 +56,22 @@ export const MODELS: readonly Rule[] = [
   { library: "xFormers", path: /^sparse24_/, category: "other" },
   {
     library: "XLA",
-    path: /^(?:loop_|input_|wrapped_|gemm_|fusion|triton_softmax|triton_gemm)\w*fusion\w*$/,
+    path:
+      /^(?:loop|input|gemm|wrapped|triton_(?:softmax|gemm))_\w*fusion\w*$|^wrapped_[a-z]+(?:_\d+)?$/,
     read: xla,
   },
 ];
 
+/** What fusions of XLA do, by the operation in their name. */
+const FUSIONS: readonly [KernelCategory, RegExp][] = [
+  ["gemm", /^gemm_|_dot/],
+  ["reduction", /^input_\w*reduce/],
+  ["memory", /copy|transpose|concat|slice|pad|broadcast|gather|scatter/],
+  ["elementwise", /^(?:loop|wrapped)_/],
+];
+
 /** `loop_add_fusion_12`. */
 function xla({ base }: Signature): Reading {
-  const reads = /^input_\w*reduce/.test(base)
-    ? "reduction"
-    : /^gemm_|dot/.test(base)
-    ? "gemm"
-    : /^loop_|^wrapped_/.test(base)
-    ? /copy|transpose|concat|slice|pad|broadcast|gather/.test(base) ? "memory" : "elementwise"
-    : undefined;
-  return { category: reads, operation: base.replace(/_\d+$/, "") };
+  const category = FUSIONS.find(([, pattern]) => pattern.test(base))?.[0];
+  return { category, operation: base.replace(/_\d+$/, "") };
 }

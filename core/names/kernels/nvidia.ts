@@ -148,6 +148,12 @@ export const NVIDIA: readonly Rule[] = [
   { library: "TensorRT", path: /^genericReformat::/, category: "memory" },
   { library: "TensorRT", path: /^__myl_|^myl_/ },
   {
+    library: "cuBLAS",
+    text: /_cublas$|cutlass\w*cublas/,
+    category: "gemm",
+    read: ({ text }) => flatGemm(composed(text)),
+  },
+  {
     library: "CUTLASS",
     text: /^(?:void )?cutlass::Kernel2?<cutlass_/,
     category: "gemm",
@@ -170,12 +176,6 @@ export const NVIDIA: readonly Rule[] = [
     path: /^(?:ampere|volta|turing|maxwell|pascal|hopper|ada|blackwell|sm\d+)_\w*gemm/,
     category: "gemm",
     read: ({ text }) => flatGemm(text),
-  },
-  {
-    library: "cuBLAS",
-    text: /_cublas$|cutlass\w*cublas/,
-    category: "gemm",
-    read: ({ text }) => flatGemm(composed(text)),
   },
   {
     library: "cuBLAS",

@@ -7,7 +7,7 @@ import type { Signature } from "./signature.ts";
 const COMPOUND = [
   "_?unsafe_view|_?to_copy|_?reshape_alias|as_strided|split_with_sizes|lift_fresh(?:_copy)?",
   "new_(?:zeros|ones|full|empty)(?:_strided)?|(?:zeros|ones|full|empty|rand|randn)_like|empty_strided",
-  "native_(?:layer|group|batch)_norm(?:_backward|_legit)?\\w*?|_?(?:fused_)?(?:layer|rms|group|batch)_norm",
+  "native_(?:layer|group|batch)_norm(?:_legit(?:_no_training|_functional)?)?(?:_backward)?|_?(?:fused_)?(?:layer|rms|group|batch)_norm",
   "_?scaled_dot_product_\\w*?attention(?:_backward)?|flex_attention(?:_backward)?|fmha_v3_fwd",
   "_?flash_attention_(?:forward|backward)|_?efficient_attention_(?:forward|backward)|_?scaled_mm",
   "_?(?:log_)?softmax(?:_backward_data)?|prepare_softmax_online|var_mean|linalg_vector_norm",
@@ -31,8 +31,12 @@ const SOURCE =
 
 /** What the fused operations amount to; the first that is found decides. */
 const PARTS: readonly [KernelCategory, RegExp][] = [
-  ["normalization", /(?:layer|rms|group|batch)_norm|(?<!\w)rsqrt(?!\w)/],
+  [
+    "normalization",
+    /(?:layer|rms|group|batch)_norm|(?=.*\b(?:mean|pow|sum|var_mean|var)\b).*\brsqrt\b/,
+  ],
   ["softmax", /softmax/],
+  ["reduction", /pool/],
   ["embedding", /(?<!\w)embedding/],
 ];
 
@@ -47,7 +51,6 @@ function fused({ text }: Signature): Reading {
     category: categoryOf(kind, own),
     operation: `${kind === "tem" ? "template" : "fused"} ${said.sort().join(" ")}`,
     variant: operations.filter((name) => !said.includes(name)).sort().join(" "),
-    detail: kind === "tem" ? "" : kind,
     dataTypes: [],
   };
 }
@@ -60,6 +63,7 @@ function categoryOf(kind: string, operations: readonly string[]): KernelCategory
   }
   const isPart = PARTS.find(([, pattern]) => pattern.test(all));
   if (isPart) return isPart[0];
+  if (kind === "for") return "elementwise";
   if (kind === "red" || kind === "per") return "reduction";
   return operations.length > 0 ? "elementwise" : "memory";
 }

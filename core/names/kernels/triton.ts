@@ -17,31 +17,26 @@ function matmulOgs({ base }: Signature): Reading {
   return { operation: `matmul_ogs ${layout}`, dataTypes: [...new Set(dataTypes)], tile };
 }
 
-const WRITTEN: readonly Rule[] = [
-  { library: "Mamba", path: /^_(?:chunk_cumsum)_/, category: "sort-and-scan" },
-  {
-    library: "Mamba",
-    path:
-      /^_?(?:chunk_scan|chunk_state|state_passing|selective_scan_update|bmm_chunk|mamba)\w*(?:_|$)/,
-    category: "other",
-  },
-  { library: "Triton", path: /^_p?_?matmul_ogs_/, category: "gemm", read: matmulOgs },
-  {
-    library: "Triton",
-    path: /^(?:chunk|fused)_\w*(?:delta_rule|_fwd|_bwd|recurrent)\w*kernel|^chunk_\w*kernel/,
-    category: "attention",
-  },
-  {
-    library: "Triton",
-    path:
-      /^(?:reduce_segments|sage_fwd|_?attn_fwd\w*|_?attn_bwd\w*|_?fwd_kernel(?!_ep)\w*|_?bwd_kernel(?!_ep)\w*)$/,
-    category: "attention",
-  },
-  {
-    library: "Triton",
-    path: /^_[a-z]\w*$|^[a-z]\w*_kernel(?:_[a-z]\w*|_\d\w*)?$|^kernel_[a-z]\w*$|_triton$/,
-  },
-];
+const PLAIN = /^\w+$/;
 
-/** Rules for Triton: the last of all, for plain names only. */
-export const TRITON: readonly Rule[] = WRITTEN.map((rule) => ({ ...rule, text: /^\w+$/ }));
+/** Kernels of linear attention, of flash-linear-attention and its copies. */
+const LINEAR_ATTENTION =
+  /^(?:chunk|fused)_\w*(?:delta_rule|_fwd|_bwd|recurrent)\w*kernel|^(?:chunk|solve_tril|merge_\d+x\d+|recompute_w_u|prepare_wy|fused_gdn)_\w*kernel/;
+
+const ATTENTION =
+  /^(?:reduce_segments|sage_fwd|_?attn_(?:fwd|bwd)\w*|_?(?:fwd|bwd)_(?:grouped_)?kernel(?!_ep)\w*)$/;
+
+/** Plain names, with the underscore or the ending that nearly all have. */
+const USUAL = /^_[a-z]\w*$|^[a-z]\w*_kernel(?:_[a-z]\w*|_\d\w*)?$|^kernel_[a-z]\w*$|_triton$/;
+
+const STATE_SPACE = /^_?(?:chunk_scan|chunk_state|state_passing|selective_scan_update|bmm_chunk)_/;
+
+/** Rules for Triton: the last of all, for names without arguments. */
+export const TRITON: readonly Rule[] = [
+  { library: "Mamba", path: /^_chunk_cumsum_/, text: PLAIN, category: "sort-and-scan" },
+  { library: "Mamba", path: STATE_SPACE, text: PLAIN, category: "other" },
+  { library: "Triton", path: /^_p?_?matmul_ogs_/, text: PLAIN, category: "gemm", read: matmulOgs },
+  { library: "Triton", path: LINEAR_ATTENTION, text: PLAIN, category: "attention" },
+  { library: "Triton", path: ATTENTION, text: PLAIN, category: "attention" },
+  { library: "Triton", path: USUAL, text: PLAIN },
+];

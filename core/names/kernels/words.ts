@@ -14,7 +14,8 @@ const ROWS: readonly [KernelCategory, string][] = [
     "all_reduce allreduce all_gather allgather reduce_scatter reducescatter all_to_all",
   ],
   ["collective", "alltoall cross_device_reduce nvshmem multimem lamport userbuffers"],
-  ["elementwise", "rotary_embedding rotary_pos_embedding"],
+  ["elementwise", "rotary_embedding rotary_pos_embedding upsampl interpolat"],
+  ["reduction", "max_pool avg_pool average_pool pooling"],
   ["embedding", "embedding"],
   ["optimizer", "optimizer adam _sgd lamb_ adagrad rmsprop adadelta adamax novograd _lion_ muon_"],
   ["reduction", "l2norm l2_norm lp_norm norm_two norm_one"],
@@ -29,7 +30,7 @@ const ROWS: readonly [KernelCategory, string][] = [
   ],
   [
     "gemm",
-    "fused_moe fmoe_ moe_gemm moe_wna16 moe_mmk router_gemm matmul_ogs grouped_gemm group_gemm",
+    "fused_moe fmoe_ moe_gemm moe_wna16 moe_mmk moe_mx weight_only lora_shrink lora_expand sgmv bgmv router_gemm matmul_ogs grouped_gemm group_gemm",
   ],
   [
     "routing",
@@ -37,12 +38,12 @@ const ROWS: readonly [KernelCategory, string][] = [
   ],
   [
     "routing",
-    "expt_data topk_softmax topk_sigmoid topk_gate topk_forward topk_backward grouped_topk",
+    "expt_data expand_input_rows topk_softmax topk_sigmoid topk_gate topk_forward topk_backward grouped_topk",
   ],
   ["routing", "grouped_top_k unpermute permute_tok shuffle_mul_sum finalize_matmul"],
   [
     "sampling",
-    "sampling sample_ logits penalt topk_topp top_k_top_p top_p topp_ min_p_ multinomial",
+    "sampling _sample logits penalt topk_topp top_k_top_p top_p topp_ min_p_ multinomial",
   ],
   ["sampling", "bitmask speculative eagle verify_tree build_tree gumbel reject"],
   ["elementwise", "_normal_ normal_and lognormal normalize_"],
@@ -54,7 +55,7 @@ const ROWS: readonly [KernelCategory, string][] = [
   ["elementwise", "rotary rope_ _rope _ro_pe _mrope"],
   [
     "memory",
-    "kv_cache kvcache and_cache cache_kernel copy_blocks swap_blocks kv_buffer kv_indices kv_pool",
+    "kv_cache kvcache and_cache cache_kernel copy_blocks swap_blocks kv_buffer kv_indices kv_pool kv_blocks",
   ],
   ["memory", "req_to_token page_indices page_table gather_cache concat_mla repack"],
   [
@@ -110,7 +111,7 @@ const ROWS: readonly [KernelCategory, string][] = [
     "elementwise",
     "uniform random distribution lerp mask activation gelu silu relu swiglu geglu sigmoid tanh",
   ],
-  ["elementwise", "dropout upsample interpolat tensor_op loss cross_entropy"],
+  ["elementwise", "dropout tensor_op loss cross_entropy"],
 ];
 
 const WORDS = ROWS.map(([category, words]) => ({ category, words: words.split(" ") }));
