@@ -1,7 +1,7 @@
 /** HTTP answers: gzip only for clients that accept it, refusals as problem documents. */
 
 import assert from "node:assert/strict";
-import { acceptsGzip, problemAnswer } from "./http.ts";
+import { acceptsGzip, acceptsText, problemAnswer } from "./http.ts";
 import { refuse, refuseMethod, retryAfter } from "./problem.ts";
 
 Deno.test("gzip is accepted where the header names it, or all codings, with a weight above 0", () => {
@@ -27,4 +27,17 @@ Deno.test("a refusal is sent as its problem document, with its headers", () => {
   });
   assert.deepEqual(JSON.parse(new TextDecoder().decode(body)), refusal.problem);
   assert.equal(refuseMethod("PUT", ["GET", "HEAD"]).headers.allow, "GET, HEAD");
+});
+
+Deno.test("plain text is wanted by who names it, and not by who takes anything", () => {
+  const wanted = (header: string | null) => acceptsText(header);
+  assert.ok(wanted("text/plain"));
+  assert.ok(wanted("Text/Plain; charset=utf-8, */*;q=0.1"));
+  assert.ok(wanted("application/json;q=0.5, text/plain"));
+  for (
+    const header of [null, "", "*/*", "text/html,application/xml;q=0.9,*/*;q=0.8"]
+      .concat(["application/json, text/plain, */*", "text/plain;q=0", "application/json"])
+  ) {
+    assert.ok(!wanted(header as string | null), String(header));
+  }
 });

@@ -14,6 +14,10 @@ import { INSTANCE_VARIABLE } from "./plan.ts";
 export async function main(args: string[]): Promise<never> {
   const start_ns = createClock()();
   const env = Deno.env.toObject();
+  if (args[0] === "context") {
+    const { printContext } = await import("./cli/context.ts");
+    Deno.exit(await printContext(args.slice(1), env));
+  }
   const run = readRun(args, { env, start_ns });
   const reason = await runSupervised(run, env);
   return await runUnsupervised(run, { env, reason });

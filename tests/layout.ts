@@ -53,9 +53,10 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
 
   "local": [
-    ...["local/plan.ts", "local/launch", "local/launch/fallback.ts", "local/watch"],
+    ...["local/plan.ts", "local/launch", "local/launch/fallback.ts", "local/watch", "local/cli"],
     ...["local/serve", "local/sources/console", "local/sources/proc", "local/base"],
   ],
+  "local/cli": ["local/runs", "local/base"],
   "local/plan.ts": ["local/engines", "local/serve"],
   "local/launch": [
     ...["local/plan.ts", "local/engines", "local/serve", "local/base"],

@@ -161,6 +161,6 @@ async function startServer(env: Record<string, string>) {
 }
 
 /** Command line of a program of this repository. */
-function deno(file: string, ...args: string[]): string[] {
+export function deno(file: string, ...args: string[]): string[] {
   return [Deno.execPath(), "run", "-A", "--quiet", `${ROOT}${file}`, ...args];
 }

@@ -2,7 +2,13 @@
 
 import type { Format } from "../query.ts";
 import { parseSections, type Section, SECTIONS } from "./sections.ts";
-import { MAX_TOKENS, MIN_TOKENS } from "./text.ts";
+
+/** Tokens of a text when nothing is asked for. */
+export const DEFAULT_TOKENS = 8_000;
+/** Fewest tokens that can be asked for. */
+export const MIN_TOKENS = 500;
+/** Most tokens that can be asked for. */
+export const MAX_TOKENS = 100_000;
 
 /** Tokens of a text. */
 export const tokenBudget: Format<number> = {

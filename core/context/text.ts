@@ -12,16 +12,10 @@ import { hostSection } from "./host.ts";
 import { instructionsSection } from "./instructions.ts";
 import { metricsSection } from "./metrics.ts";
 import { pageOf, type SectionText } from "./page.ts";
+import { DEFAULT_TOKENS } from "./parameters.ts";
 import { type Section, SECTIONS } from "./sections.ts";
 import type { Subject } from "./subject.ts";
 import { code } from "./words.ts";
-
-/** Tokens of a text when nothing is asked for. */
-export const DEFAULT_TOKENS = 8_000;
-/** Fewest tokens that can be asked for. */
-export const MIN_TOKENS = 500;
-/** Most tokens that can be asked for. */
-export const MAX_TOKENS = 100_000;
 
 /** The size and the parts of a text. */
 export interface TextOptions {

@@ -18,10 +18,13 @@ import { workloadOf } from "./workload.ts";
 /** A span that begins this soon after the instance did contains its start-up. */
 const START_SECONDS = 5;
 
+/** A step shorter than this has rates that mean nothing. */
+const SHORT_SECONDS = 0.5;
+
 /** The facts of an instance of which something was read. */
 export function instanceFacts(read: InstanceRead): InstanceFacts {
   const { instance, asked, gaps, is_running } = read;
-  const steps = read.steps.map(measured);
+  const steps = joinShort(read.steps.map(measured));
   const ran: Interval = {
     from_ns: steps[0]?.from_ns ?? asked.from_ns,
     to_ns: steps.at(-1)?.to_ns ?? asked.from_ns,
@@ -69,6 +72,26 @@ function startUpOf(
   const since = Number(first.window.from_ns / SECOND_NS) - instance.first_seen_ts;
   if (since > START_SECONDS) return { first: 0, reason: "the run began before the span" };
   return findStartUp(steps);
+}
+
+/** Steps without very short ones, which are merged with the next: the first window may be an instant. */
+function joinShort(steps: readonly MeasuredStep[]): MeasuredStep[] {
+  const joined: MeasuredStep[] = [];
+  for (const step of steps) {
+    const before = joined.at(-1);
+    if (!before || before.seconds >= SHORT_SECONDS) joined.push(step);
+    else {
+      const seconds = before.seconds + step.seconds;
+      const { from_ns } = before;
+      joined[joined.length - 1] = {
+        ...step,
+        from_ns,
+        seconds,
+        window: merged([before, step], from_ns),
+      };
+    }
+  }
+  return joined;
 }
 
 /** A step with the seconds that its windows cover: as they say themselves, else their span without gaps. */

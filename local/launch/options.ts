@@ -113,6 +113,10 @@ Runs the command unmodified, measures it from the side and serves the measuremen
 http://127.0.0.1:18259/signals while it runs. With SERVICE_API_KEY and SERVICE_API_BASE
 set, also uploads them.
 
+       service-run context [run]
+
+Prints what limits a run, for a language model: service-run context --help.
+
 ${"Flag".padEnd(32)} Environment
 ${rows.join("\n")}`;
 }

@@ -19,6 +19,16 @@ import { chunksOf, listRuns, openRun } from "./directory.ts";
 import { mergedSteps } from "./steps.ts";
 import { RunSummary } from "./summary.ts";
 
+/** A run of this machine. */
+export interface ListedRun {
+  /** The instance. */
+  instance: Instance;
+  /** From its start to its newest window. */
+  span: Interval;
+  /** Whether its last window is in the file. */
+  has_ended: boolean;
+}
+
 /** The file that is being read. */
 interface Reading {
   id: string;
@@ -33,6 +43,16 @@ export class RunsReader implements SignalsReader {
   /** Of a directory of run files, which need not exist. */
   constructor(directory: string) {
     this.#directory = directory;
+  }
+
+  /** All runs, the newest first. */
+  async runs(): Promise<ListedRun[]> {
+    const summaries = await this.#summaries();
+    return await Promise.all(summaries.map(async ({ summary }) => ({
+      instance: await summary.instance,
+      span: { from_ns: summary.start_ns, to_ns: summary.last_ns },
+      has_ended: summary.isFinal,
+    })));
   }
 
   async instances(

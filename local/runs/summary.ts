@@ -37,6 +37,11 @@ export class RunSummary {
     return this.#final && to_ns === this.last_ns;
   }
 
+  /** Whether its last window is in the file. */
+  get isFinal(): boolean {
+    return this.#final;
+  }
+
   /** The instance in a list. */
   get instance(): Promise<Instance> {
     return listedInstance(this.#head, this.last_ns);

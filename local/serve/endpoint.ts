@@ -3,6 +3,7 @@
 import { problemAnswer } from "@service/core/http";
 import { Refusal, refuse } from "@service/core/problem";
 import { findRoute, route } from "./route.ts";
+import { contextRoute, findingsRoute } from "./context.ts";
 import { signalsRoute, type SignalsRouteOptions } from "./signals.ts";
 import { type WindowStreamOptions, windowStreamRoute } from "./window_stream.ts";
 
@@ -26,7 +27,13 @@ const health = route({
 /** The handler of all requests to the local endpoint. */
 export function createEndpoint(options: EndpointOptions): (request: Request) => Promise<Response> {
   const { host, ready } = options;
-  const routes = [signalsRoute(options), windowStreamRoute(options), health];
+  const routes = [
+    signalsRoute(options),
+    windowStreamRoute(options),
+    contextRoute(options),
+    findingsRoute(options),
+    health,
+  ];
   return async function endpoint(request: Request): Promise<Response> {
     const { method, headers } = request;
     const url = new URL(request.url);

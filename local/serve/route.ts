@@ -1,6 +1,6 @@
 /** Routes of the local endpoint: each is found, checked and answered from one value. */
 
-import { acceptsGzip } from "@service/core/http";
+import { acceptsGzip, acceptsText } from "@service/core/http";
 import { refuse, refuseMethod } from "@service/core/problem";
 import { type QueryParameters, readQuery } from "@service/core/query";
 
@@ -18,12 +18,18 @@ export interface RouteRequest<Query> {
   /** The query as it was sent. */
   search: string;
   acceptsGzip: boolean;
+  /** Whether plain text is wanted, and JSON is not. */
+  acceptsText: boolean;
+  /** Where the request went, such as `http://127.0.0.1:18259`. */
+  origin: string;
 }
 
-/** JSON text in bytes. */
+/** A text in bytes. */
 export interface JsonBody {
   bytes: Uint8Array<ArrayBuffer>;
   isCompressed: boolean;
+  /** Media type; JSON when absent. */
+  type?: string;
 }
 
 /** Chunks of a media type, each made when the client has read those before it. */
@@ -46,11 +52,13 @@ export function route<Query extends object>(options: RouteOptions<Query>): Route
   return {
     method,
     path,
-    async answer(request, { searchParams }) {
+    async answer(request, { searchParams, origin }) {
       const asked = {
         query: readQuery(searchParams, query),
         search: String(searchParams),
         acceptsGzip: acceptsGzip(request.headers.get("accept-encoding")),
+        acceptsText: acceptsText(request.headers.get("accept")),
+        origin,
       };
       const body = await handle(asked);
       const isHead = request.method === "HEAD";
@@ -85,13 +93,13 @@ export function findRoute(
   );
 }
 
-function jsonResponse({ bytes, isCompressed }: JsonBody, { isHead }: { isHead: boolean }) {
+function jsonResponse({ bytes, isCompressed, type }: JsonBody, { isHead }: { isHead: boolean }) {
   return new Response(isHead ? null : bytes, {
     headers: {
-      "content-type": "application/json",
+      "content-type": type ?? "application/json",
       "content-length": String(bytes.length),
       "cache-control": "no-store",
-      "vary": "accept-encoding",
+      "vary": "accept, accept-encoding",
       ...(isCompressed && { "content-encoding": "gzip" }),
     },
   });
