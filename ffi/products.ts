@@ -71,6 +71,7 @@ export const PRODUCTS: Record<string, Product> = {
       "cuda/graph_cells.c",
       "cuda/graph_ids.c",
       "cuda/graph_shape.c",
+      "cuda/graph_store.c",
       "cuda/graphs.c",
       "cuda/injection.c",
       "cuda/launches.c",

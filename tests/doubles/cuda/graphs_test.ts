@@ -10,6 +10,7 @@ const SOURCES = [
   "../../../ffi/cuda/graphs.c",
   "../../../ffi/cuda/graph_ids.c",
   "../../../ffi/cuda/graph_shape.c",
+  "../../../ffi/cuda/graph_store.c",
 ];
 
 const test = testUnless(missingCompiler(await has("cc")));
