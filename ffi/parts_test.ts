@@ -20,7 +20,7 @@ const PROGRAMS: Record<string, string[]> = {
   "activity/states": ["activity/states.c", ...SEGMENT],
   "activity/symbols": ["activity/symbols.c", "activity/reserve.c", ...SEGMENT],
   "supervisor/console": [
-    ...["supervisor/console.c", "supervisor/ring.c", "supervisor/scanner.c", "console/sieve.c"],
+    ...["supervisor/console.c", "supervisor/ring.c", "supervisor/scanner.c", "supervisor/sieve.c"],
   ],
   "cuda/buffers": ["cuda/buffers.c", "activity/overhead.c", "activity/reserve.c", ...SEGMENT],
 };

@@ -37,7 +37,6 @@ export interface Product {
 export const PRODUCTS: Record<string, Product> = {
   "service-supervisor": {
     sources: [
-      "console/sieve.c",
       "supervisor/console.c",
       "supervisor/descriptors.c",
       "supervisor/ends.c",
@@ -46,6 +45,7 @@ export const PRODUCTS: Record<string, Product> = {
       "supervisor/pump.c",
       "supervisor/ring.c",
       "supervisor/scanner.c",
+      "supervisor/sieve.c",
       "supervisor/signals.c",
       "supervisor/streams.c",
       "supervisor/terminal.c",
@@ -93,7 +93,7 @@ export const PRODUCTS: Record<string, Product> = {
     fallbacks: [[INLINE_ATOMICS, ...SPLIT_GLIBC_LIBRARIES], SPLIT_GLIBC_LIBRARIES, []],
   },
   "libconsole.so": {
-    sources: ["console/sieve.c"],
+    sources: ["supervisor/sieve.c"],
     flags: PRELOAD_FLAGS,
     fallbacks: [[INLINE_ATOMICS, ...SPLIT_GLIBC_LIBRARIES], SPLIT_GLIBC_LIBRARIES, []],
   },

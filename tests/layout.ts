@@ -107,8 +107,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
   "ffi": [],
   "ffi/sources.c": ["ffi/cuda", "ffi/activity"],
-  "ffi/supervisor": ["ffi/console"],
-  "ffi/console": [],
+  "ffi/supervisor": [],
   "ffi/cuda": ["ffi/activity", "ffi/segment"],
   "ffi/activity": ["ffi/segment"],
   "ffi/devices": ["ffi/segment"],

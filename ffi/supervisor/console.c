@@ -63,30 +63,31 @@ static void account(size_t length) {
     if (!enough && !flood) flood = needles && scanner_start(needles);
 }
 
-static void discard(int fd, size_t length) {
+/* Reads at most `length` bytes into `bytes`. */
+static ssize_t read_some(int fd, char *bytes, size_t length) {
+    ssize_t n;
+    do n = read(fd, bytes, length < READ_SIZE ? length : READ_SIZE);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* Moves bytes to /dev/null, or reads them where there is none: what stayed in the pipe would be passed on
+ * twice. */
+static ssize_t discard_some(int fd, char *bytes, size_t length) {
     static int nowhere = -1;
     if (nowhere < 0) nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    while (length > 0) {
-        ssize_t n = splice(fd, NULL, nowhere, NULL, length, SPLICE_F_NONBLOCK);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return;
-        length -= (size_t)n;
-    }
+    ssize_t n = splice(fd, NULL, nowhere, NULL, length, SPLICE_F_NONBLOCK);
+    return n > 0 ? n : read_some(fd, bytes, length);
 }
 
 void console_take(uint32_t stream, int fd, size_t length) {
     static char bytes[READ_SIZE];
     account(length);
-    if (flood) {
-        size_t given = scanner_splice(stream, fd, length);
-        discard(fd, length - given);
-        return;
-    }
+    if (flood) length -= scanner_splice(stream, fd, length);
     while (length > 0) {
-        ssize_t n = read(fd, bytes, length < READ_SIZE ? length : READ_SIZE);
-        if (n < 0 && errno == EINTR) continue;
+        ssize_t n = flood ? discard_some(fd, bytes, length) : read_some(fd, bytes, length);
         if (n <= 0) return;
-        ring_write(stream, bytes, (size_t)n);
+        if (!flood) ring_write(stream, bytes, (size_t)n);
         length -= (size_t)n;
     }
 }

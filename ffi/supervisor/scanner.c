@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../console/sieve.h"
 #include "ring.h"
+#include "sieve.h"
 
 /* Streams of the ring: the terminal, stdout, stderr. */
 #define STREAMS 3

@@ -82,7 +82,7 @@ export function openDevicePoller(library: string): DevicePoller | null {
   }
 }
 
-/** Finds needles of four letters in bytes; see `ffi/console/sieve.h`. */
+/** Finds needles of four letters in bytes; see `ffi/supervisor/sieve.h`. */
 export type Sieve = (bytes: Uint8Array, from: number, end: number) => number;
 
 /**

@@ -1,5 +1,6 @@
-/* The sieve: finds needles of four bytes in console output. It compares the lower five bits of each byte,
- * as `local/sources/console/scan.ts` does, which has the needles. */
+/* The sieve: finds needles of four bytes in console output, in letters of either case. Of each byte it
+ * compares the lower five bits, and the one that letters have and digits have not, as
+ * `local/sources/console/scan.ts` does. The supervisor and the watcher give it the same needles. */
 #ifndef SERVICE_SIEVE_H
 #define SERVICE_SIEVE_H
 

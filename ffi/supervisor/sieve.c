@@ -16,7 +16,8 @@
  * seldom have a bit in common. */
 #define GROUPS 16
 
-/* The bits of a pair. Of needles that begin at its first byte and at its second one, in two halves. */
+/* The groups of a pair: in the lower half those of needles that begin at its first byte, in the upper half
+ * those of needles that begin at its second one. */
 struct pair {
     uint32_t begins; /* needles whose beginning it has: two letters, or one */
     uint32_t goes_on; /* needles whose next two letters it has */
@@ -95,11 +96,8 @@ SERVICE_EXPORT size_t sieve_find(const struct sieve *s, const uint8_t *bytes, si
     size_t first = from + SIEVE_NEEDLE - 1, at = from;
     uint32_t begun = 0;
     for (; at + BLOCK < end; at += BLOCK) {
-        uint64_t word;
+        uint64_t word; /* the first byte is the lowest one */
         memcpy(&word, bytes + at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        word = __builtin_bswap64(word);
-#endif
         word = (word & 0x1f1f1f1f1f1f1f1f) | (word & 0x4040404040404040) >> 1;
         word = (word & 0x003f003f003f003f) | (word >> 2 & 0x0fc00fc00fc00fc0);
         const struct pair *a = &s->pairs[word & 0xffff], *b = &s->pairs[word >> 16 & 0xffff];
