@@ -3,7 +3,7 @@
 import type { FrameSum } from "../series/mod.ts";
 import { rounded } from "../sum.ts";
 import type { Activity, CopyWork, KernelWork, Work } from "./device_facts.ts";
-import { labelOf } from "./kernel_label.ts";
+import type { KernelLabel } from "./kernel_label.ts";
 import type { Reading } from "./reading.ts";
 
 /** Frames that stand for many. */
@@ -11,7 +11,11 @@ const UNNAMED: ReadonlySet<string> = new Set(["(other)", "(not shown)"]);
 const NS = 1e-9;
 
 /** What the run did on the device of `uuid`; `null` without any record of it. */
-export function activityOf(reading: Reading, uuid: string): Activity | null {
+export function activityOf(
+  reading: Reading,
+  uuid: string,
+  labelOf: (symbol: string) => KernelLabel,
+): Activity | null {
   const of = { "device.uuid": uuid };
   const source = reading.series("rocm_kernels_nanoseconds", of).length > 0 ? "rocm" : "cuda";
   const busy = reading.series("gpu_busy_nanoseconds", of).flatMap((series) =>
@@ -32,7 +36,10 @@ export function activityOf(reading: Reading, uuid: string): Activity | null {
     busy_seconds: Math.min(reading.seconds, Math.max(0, ...busy)),
     busy_at_most_seconds: Math.min(reading.seconds, busy.reduce((sum, one) => sum + one, 0)),
     graph_trace_mode: mode === 0 || mode === 1 ? mode : null,
-    kernels: kernels.filter(({ name }) => !UNNAMED.has(name)).map(kernelWork),
+    kernels: kernels.filter(({ name }) => !UNNAMED.has(name)).map((work): KernelWork => ({
+      ...work,
+      ...labelOf(work.name),
+    })),
     unnamed_kernel_seconds: kernels.filter(({ name }) => UNNAMED.has(name))
       .reduce((sum, { seconds }) => sum + seconds, 0),
     graphs,
@@ -62,10 +69,6 @@ function workOf(reading: Reading, name: string, uuid: string): Work[] {
     frames,
     ([frame, { value, samples }]) => ({ name: frame, seconds: value * NS, times: samples }),
   ).sort((a, b) => b.seconds - a.seconds || (a.name < b.name ? -1 : 1));
-}
-
-function kernelWork(work: Work): KernelWork {
-  return { ...work, ...labelOf(work.name) };
 }
 
 function bytesOf(work: Work, reading: Reading, metric: string, uuid: string): CopyWork {

@@ -5,6 +5,7 @@ import { rounded } from "../sum.ts";
 import type { Tags } from "../tags.ts";
 import { activityOf } from "./activity.ts";
 import type { DeviceFacts, Link } from "./device_facts.ts";
+import { kernelLabels } from "./kernel_label.ts";
 import type { Level } from "./level.ts";
 import type { Reading } from "./reading.ts";
 
@@ -21,11 +22,19 @@ export function devicesOf(reading: Reading): DeviceFacts[] {
     const uuid = tags["device.uuid"];
     if (uuid !== undefined && !attributes.has(uuid)) attributes.set(uuid, {});
   }
-  return Array.from(attributes, ([uuid, own]) => deviceOf(reading, uuid, own))
+  const labelOf = kernelLabels();
+  return Array.from(
+    attributes,
+    ([uuid, own]) =>
+      deviceOf(reading, { uuid, attributes: own, activity: activityOf(reading, uuid, labelOf) }),
+  )
     .sort((a, b) => (a.index ?? Infinity) - (b.index ?? Infinity) || (a.uuid < b.uuid ? -1 : 1));
 }
 
-function deviceOf(reading: Reading, uuid: string, attributes: Tags): DeviceFacts {
+function deviceOf(
+  reading: Reading,
+  { uuid, attributes, activity }: Pick<DeviceFacts, "uuid" | "attributes" | "activity">,
+): DeviceFacts {
   const of = { "device.uuid": uuid };
   const level = (name: string) => reading.level(`gpu_${name}`, of);
   const share = (name: string) => scaled(level(`${name}_percent`), 0.01);
@@ -45,7 +54,7 @@ function deviceOf(reading: Reading, uuid: string, attributes: Tags): DeviceFacts
       number("peak_memory_gigabytes_per_second") ?? peaks?.memory_gigabytes_per_second ?? null,
       1e9,
     ),
-    activity: activityOf(reading, uuid),
+    activity,
     utilization: share("utilization"),
     sm: share("sm_utilization"),
     occupancy: share("sm_occupancy"),

@@ -35,6 +35,6 @@ export function verdictOf(
   const words = sound.map(({ sentence }) => sentence);
   return {
     kind: "nothing_stands_out",
-    sentence: ["Nothing stands out", ...words].join(": "),
+    sentence: words.length > 0 ? `Nothing stands out: ${words.join("; ")}` : "Nothing stands out",
   };
 }
