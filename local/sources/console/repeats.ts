@@ -71,9 +71,9 @@ export class Repeats {
     const kind = kindOf(entry);
     const variants = this.#variants.get(kind) ?? new Set();
     this.#variants.set(kind, variants);
-    const variant = `${kind}\0${variantOf(entry)}`;
+    const variant = variantOf(entry);
     if (variants.size < MAX_VARIANTS) variants.add(variant);
-    return variants.has(variant) ? variant : kind;
+    return variants.has(variant) ? `${kind}\0${variant}` : kind;
   }
 
   #reportWithinLimit(entry: ErrorEntry): void {

@@ -29,10 +29,11 @@ interface CrashFormat {
   hasWholePieces?: boolean;
 }
 
+const NOTHING = /(?!)/;
+
 /** A line of a Go stack: a goroutine, a call, a place, a signal, or a register. */
 const GO_STACK =
   /^(?:\t|$|\[signal |goroutine \d+|created by |runtime: |\[recovered|fatal error: |[\w./*()[\]{}$·~,-]+\(.*\)$|[a-z]\w{1,5} +0x[0-9a-f]+$|\.\.\.additional frames)/;
-const NOTHING = /(?!)/;
 const GO_CALL = /^(?:created by |[\w./*()[\]{}$·~,-]+\(.*\)$)/;
 
 const FORMATS: readonly CrashFormat[] = [
