@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { command } from "../../../tests/command.ts";
+import { testUnless } from "../../../tests/skipping.ts";
 import { demangle, demangleStart } from "./demangle.ts";
 
 const MANGLED = [
@@ -15,7 +16,7 @@ async function lines(file: string): Promise<string[]> {
   return text.split("\n").filter((line) => line && !line.startsWith("#"));
 }
 
-const FILTER = await hasFilter() ? "" : " (skipped: no c++filt)";
+const testBesideFilter = testUnless(await hasFilter() ? null : "no c++filt");
 
 async function hasFilter(): Promise<boolean> {
   const { success } = await command(["sh", "-c", "command -v c++filt"]).output();
@@ -31,18 +32,14 @@ async function filtered(symbols: readonly string[]): Promise<string[]> {
   return new TextDecoder().decode(stdout).trimEnd().split("\n");
 }
 
-Deno.test({
-  name: `names are demangled as c++filt does it${FILTER}`,
-  ignore: FILTER !== "",
-  async fn() {
-    const expected = await filtered(MANGLED);
-    MANGLED.forEach((symbol, at) => {
-      // It gives up on some long ones, and older releases do not know all types.
-      const isKnown = expected[at] !== symbol;
-      if (isKnown) assert.equal(demangle(symbol), expected[at], symbol);
-      else assert.ok(demangle(symbol), symbol);
-    });
-  },
+testBesideFilter("names are demangled as c++filt does it", async () => {
+  const expected = await filtered(MANGLED);
+  MANGLED.forEach((symbol, at) => {
+    // It gives up on some long ones, and older releases do not know all types.
+    const isKnown = expected[at] !== symbol;
+    if (isKnown) assert.equal(demangle(symbol), expected[at], symbol);
+    else assert.ok(demangle(symbol), symbol);
+  });
 });
 
 Deno.test("parts of the grammar are written as C++ has them", () => {
