@@ -5,14 +5,14 @@
 
 import { ROOT } from "./layout.ts";
 
-/** Files and folders of each suite. */
+/** Files and folders of each suite, the longest first. */
 export const SUITES: Readonly<Record<string, readonly string[]>> = {
-  core: ["core"],
-  local: ["local"],
-  ffi: ["ffi", "tests/doubles", "tests/segment"],
-  edge: ["edge"],
-  faults: ["tests/faults"],
   end_to_end: ["tests/end_to_end"],
+  ffi: ["tests/doubles", "ffi", "tests/segment"],
+  edge: ["edge"],
+  local: ["local"],
+  faults: ["tests/faults"],
+  core: ["core"],
   engines: ["tests/engines"],
   repository: [
     "mod.ts",
@@ -27,8 +27,8 @@ export const SUITES: Readonly<Record<string, readonly string[]>> = {
 /** Variable that names a folder: what test files build there is built once for all of them. */
 export const SHARED_BUILDS = "SERVICE_TEST_BUILDS";
 
-/** Test files that run at a time. Many wait for processes and their seconds, beside those that compute. */
-const JOBS = 2 * navigator.hardwareConcurrency;
+/** Suites that run at a time: many tests wait for processes and their seconds, beside those that compute. */
+const LANES = 2;
 
 /** Outcome of a suite. */
 export interface Outcome {
@@ -86,13 +86,15 @@ async function run(suite: string, builds: string): Promise<Outcome> {
   // `deno task check` has checked the types.
   const flags = ["-A", "--parallel", "--no-check", "--doc", "--quiet"];
   const args = ["test", ...flags, ...SUITES[suite]!];
-  const env = { NO_COLOR: "1", DENO_JOBS: String(JOBS), [SHARED_BUILDS]: builds };
+  const env = { NO_COLOR: "1", [SHARED_BUILDS]: builds };
   const command = new Deno.Command(Deno.execPath(), { args, env, cwd: ROOT, stdout: "piped" });
   const { stdout, status } = command.spawn();
   let printed = "";
   for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
+    const [shown, whole] = [printed, printed + text].map((all) => all.lastIndexOf("\n") + 1);
     printed += text;
-    await Deno.stdout.write(new TextEncoder().encode(text));
+    // Whole lines: another suite prints beside this one.
+    Deno.stdout.writeSync(new TextEncoder().encode(printed.slice(shown, whole)));
   }
   const outcome = readOutcome(suite, (performance.now() - started_ms) / 1_000, printed);
   const { success } = await status;
@@ -105,9 +107,13 @@ if (import.meta.main) {
   if (unknown) {
     throw new Error(`Cannot run ${unknown}: suites are ${Object.keys(SUITES).join(", ")}`);
   }
-  const outcomes: Outcome[] = [];
   const builds = await Deno.makeTempDir({ prefix: "service-test-builds-" });
-  for (const suite of named) outcomes.push(await run(suite, builds));
+  const outcomes: Outcome[] = [];
+  const left = named.entries();
+  const lane = async () => {
+    for (const [at, suite] of left) outcomes[at] = await run(suite, builds);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
   await Deno.remove(builds, { recursive: true });
   for (const line of ["", ...summary(outcomes)]) console.log(line);
   if (outcomes.some(({ failed }) => failed > 0)) Deno.exit(1);
