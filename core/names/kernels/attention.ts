@@ -1,7 +1,7 @@
 /** Kernels of FlashAttention, FlashMLA, xFormers and of what copied them. */
 
 import { elementTypes } from "./data_types.ts";
-import { cuteTile } from "./nvidia.ts";
+import { cuteTile } from "./cutlass.ts";
 import type { Reading, Rule } from "./reading.ts";
 import { type Signature, signature } from "./signature.ts";
 

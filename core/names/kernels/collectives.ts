@@ -6,6 +6,11 @@ import type { Signature } from "./signature.ts";
 
 const KINDS = /(AllReduce|AllGather|ReduceScatter|Broadcast|Reduce|SendRecv|AllToAll\w*|Generic)/;
 
+const NCCL_TYPE = new RegExp(
+  "(?<=_)(?:bf16|f16|f32|f64|f8e4m3|f8e5m2|[iu](?:8|32|64)|half|float|double|u?int(?:8|32|64)_t|" +
+    "__nv_bfloat16|rccl_bfloat16|hip_bfloat16)(?=_|$)",
+);
+
 /** `ncclDevKernel_AllReduce_Sum_bf16_RING_LL`, before 2.20 `ncclKernel_AllReduce_RING_LL_Sum_float`. */
 function nccl({ base }: Signature): Reading {
   const collective = KINDS.exec(base)?.[1] ?? "collective";
@@ -15,9 +20,7 @@ function nccl({ base }: Signature): Reading {
     : "";
   const [, algorithm = ""] = /_(RING|TREE|NVLS_TREE|NVLS|COLLNET\w*?|PAT)(?=_|$)/.exec(base) ?? [];
   const [, protocol = ""] = /_(LL128|LL|SIMPLE)(?=_|$)/.exec(base) ?? [];
-  const [type = ""] =
-    /(?<=_)(?:bf16|hip_bfloat16|f16|f32|f64|f8e4m3|f8e5m2|[iu]8|[iu]32|[iu]64|half|float|double|__nv_bfloat16|rccl_bfloat16|u?int(?:8|32|64)_t)(?=_|$)/
-      .exec(base) ?? [];
+  const [type = ""] = NCCL_TYPE.exec(base) ?? [];
   return {
     operation: [collective, sum?.toLowerCase()].filter(Boolean).join(" "),
     detail: `${algorithm.toLowerCase()} ${protocol}`.trim(),
@@ -37,11 +40,7 @@ function msccl({ base }: Signature): Reading {
 }
 
 function typeOf(type: string): string {
-  const [spelled] = spelledTypes(type);
-  return spelled ??
-    (/^f8/.test(type)
-      ? "fp8"
-      : shortType(type).replace(/^([iu])(?=\d)/, (letter) => letter === "i" ? "int" : "uint"));
+  return spelledTypes(type)[0] ?? shortType(type);
 }
 
 /** Rules for collectives. */
@@ -50,13 +49,13 @@ export const COLLECTIVES: readonly Rule[] = [
   { library: "RCCL", path: /^ncclDevKernel_Generic/, category: "collective", read: nccl },
   { library: "RCCL", path: /^(?:rccl|msccl)/i, category: "collective", read: msccl },
   { library: "NCCL", path: /^nccl/, category: "collective", read: nccl },
-  { library: "DeepEP", path: /^deep_ep::layout::/, category: "routing" },
+  { library: "DeepEP", path: /(?:^|::)deep_ep::layout::/, category: "routing" },
   {
     library: "DeepEP",
-    path: /^deep_ep::/,
+    path: /(?:^|::)deep_ep::/,
     category: "collective",
     read: ({ path, args }) => ({
-      operation: path.replace("deep_ep::", "").replace("::", " "),
+      operation: path.replace(/^.*deep_ep::/, "").replace("::", " "),
       dataTypes: elementTypes(args.filter((arg) => /float|half/i.test(arg)).join(", ")),
     }),
   },

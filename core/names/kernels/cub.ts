@@ -7,7 +7,7 @@ import type { Signature } from "./signature.ts";
 /** `trampoline_kernel<wrapped_radix_sort_onesweep_config<…, key, value>, …>`. */
 function rocprim({ base, args, text }: Signature): Reading {
   if (base !== "trampoline_kernel") return { dataTypes: spelledTypes(args.join(", ")).slice(0, 1) };
-  const [, operation = base] = /(?:wrapped_)?(\w+?)_config(?:_selector)?</.exec(text) ?? [];
+  const [, operation = base] = /(?:wrapped_)?(\w{1,60}?)_config(?:_selector)?</.exec(text) ?? [];
   return {
     category: /scan|sort|merge|select|partition|unique|nth/.test(operation)
       ? "sort-and-scan"

@@ -37,7 +37,10 @@ const SPELLED = new RegExp(
 );
 
 /** Types that are mostly those of indices, where there are others. */
-const INDICES = /^u?int(?:32|64)$/;
+const INDICES = /^(?:u?int(?:32|64)|bool)$/;
+
+/** Types narrower than those of sums. */
+const NARROW = /^(?:bf16|fp16|fp8|fp6|fp4|u?int8|int4)$/;
 
 /** Types in the text in their order, each once. */
 export function spelledTypes(text: string): string[] {
@@ -49,23 +52,14 @@ export function spelledTypes(text: string): string[] {
  * which is wider than the elements.
  */
 export function elementTypes(text: string): string[] {
-  // As a template's argument it stands for the bits of some other type.
-  const types = spelledTypes(text).filter((type) => type !== "uint16");
-  // Elements of any type; the integers are indices.
+  // Elements of any type: the integers are indices.
   if (text.includes("OpaqueType")) return [];
-  const first = types.find((type) => !INDICES.test(type) && type !== "bool") ?? types[0];
+  // 16 bits without a sign stand for those of some other type.
+  const types = spelledTypes(text).filter((type) => type !== "uint16");
+  const first = types.find((type) => !INDICES.test(type)) ?? types[0];
   if (!first) return [];
-  const from = types.indexOf(first) + 1;
-  return [
-    first,
-    ...types.slice(from).filter((type) =>
-      /^(?:bf16|u?int8|.*(?:16|[468]))$/.test(type) && bits(type) < 32
-    ),
-  ];
-}
-
-function bits(type: string): number {
-  return Number(/\d+/.exec(type)?.[0] ?? 0) || 1;
+  const others = types.slice(types.indexOf(first) + 1);
+  return [first, ...others.filter((type) => NARROW.test(type))];
 }
 
 /** Types among the words of a function's name: `kdequant_mm_int32_fp16`. */
@@ -88,8 +82,13 @@ const SHORT: Readonly<Record<string, string>> = {
   s8: "int8",
   i8: "int8",
   u8: "uint8",
+  f8e4m3: "fp8",
+  f8e5m2: "fp8",
   s32: "int32",
   i32: "int32",
+  u32: "uint32",
+  i64: "int64",
+  u64: "uint64",
   float: "fp32",
   half: "fp16",
   double: "fp64",

@@ -1,7 +1,7 @@
 /** Kernels of inference engines and of the libraries that they bring along. */
 
 import { elementTypes, shortType, spelledTypes } from "./data_types.ts";
-import { cuteTile } from "./nvidia.ts";
+import { cuteTile } from "./cutlass.ts";
 import type { Reading, Rule } from "./reading.ts";
 import { closing, type Signature, split } from "./signature.ts";
 
@@ -72,7 +72,7 @@ function cuteDsl({ base }: Signature): Reading {
 
 /** `cutlass_3x_gemm<A, D, Epilogue, tile, cluster, …>::GemmKernel` of vLLM and what is like it. */
 function scaledGemm({ text }: Signature): Reading {
-  const [whole = "", name = ""] = /(cutlass_\w*gemm\w*)</.exec(text) ?? [];
+  const [whole = "", name = ""] = /(cutlass_\w{0,40}gemm\w{0,40})</.exec(text) ?? [];
   const start = text.indexOf(whole) + whole.length;
   const types = spelledTypes(
     split(text.slice(start, closing(text, start - 1))).slice(0, 2).join(", "),
@@ -101,6 +101,12 @@ const SGLANG = new RegExp(
 /** Rules for engines and libraries, by their namespaces. */
 export const ENGINES: readonly Rule[] = [
   { library: "FlashInfer", path: /^kernel_cutlass_\w*flashinfer/, read: cuteDsl },
+  {
+    library: "FlashAttention 4",
+    path: /^kernel_cutlass_\w*flash_attn|^flash::FlashAttention\w*Sm1\d\d$/,
+    category: "attention",
+    read: cuteDsl,
+  },
   { library: null, path: /^kernel_cutlass_/, read: cuteDsl },
   { library: "FlashInfer", path: /^flashinfer::activation::/, category: "elementwise" },
   { library: "FlashInfer", path: /PackBits/, category: "other" },

@@ -25,7 +25,7 @@ const CODE = /(?:^|_)(gc|[shdicz])(\d[\dx]*)?(gemm|fprop|dgrad|wgrad|cudnn)/;
 const XMMA = /(?:^|_)xmma_()()(gemm|fprop|dgrad|wgrad)/;
 
 /** What a composed name says about data types, tile and layout. */
-export interface FlatName {
+interface FlatName {
   /** `gemm`, or the direction of a convolution. */
   kind: string;
   /** Fused operations, such as `relu`. */
@@ -36,8 +36,7 @@ export interface FlatName {
   tile: string | undefined;
 }
 
-/** What a composed name says. */
-export function flatName(name: string): FlatName {
+function flatName(name: string): FlatName {
   const [, letter = "", instruction = "", kind = ""] = CODE.exec(name) ?? XMMA.exec(name) ?? [];
   return {
     kind,

@@ -6,13 +6,15 @@ import { ATEN, MULTI_TENSOR } from "./aten.ts";
 import { ATTENTION } from "./attention.ts";
 import { COLLECTIVES } from "./collectives.ts";
 import { CUB } from "./cub.ts";
+import { CUTLASS } from "./cutlass.ts";
 import { elementTypes, namedTypes } from "./data_types.ts";
 import { ENGINES } from "./engines.ts";
 import { MEMORY } from "./memory.ts";
 import { MODELS } from "./models.ts";
-import { CUTLASS, NVIDIA } from "./nvidia.ts";
+import { NVIDIA } from "./nvidia.ts";
 import type { KernelCategory, Rule } from "./reading.ts";
 import { type Signature, signature } from "./signature.ts";
+import { TENSORRT } from "./tensorrt.ts";
 import { TORCH_COMPILE } from "./torch_compile.ts";
 import { TRITON } from "./triton.ts";
 import { categoryOf } from "./words.ts";
@@ -49,6 +51,7 @@ const RULES: readonly Rule[] = [
   ...ATEN,
   ...ENGINES,
   ...MODELS,
+  ...TENSORRT,
   ...NVIDIA,
   ...CUTLASS,
   ...TRITON,
@@ -128,7 +131,7 @@ function read(symbol: string): Read {
 function unwrapped(kernel: Signature): Signature {
   let found = kernel;
   for (let depth = 0; depth < 4 && WRAPPER.test(found.path) && found.args[0]; depth++) {
-    found = signature(found.args.find((arg) => arg.includes("::")) ?? found.args[0]);
+    found = signature(found.args.find((arg) => arg.includes("<")) ?? found.args[0]);
   }
   return found === kernel ? kernel : { ...found, text: kernel.text };
 }

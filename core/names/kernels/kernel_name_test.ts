@@ -161,6 +161,13 @@ Deno.test("long names of brackets and words are read in the end", () => {
     "tuple<C<16>, ",
     "_1x1",
     "Cijk_",
+    "cutlass_3x_gemm",
+    "rocprim::a_config",
+    "cudnn_1x1",
+    "trt_fprop",
+    "chunk_fwd_",
+    "mean_rsqrt_",
+    "{lambda(int)",
   ];
   for (const part of hostile) {
     const symbol = part.repeat(Math.ceil(60_000 / part.length));

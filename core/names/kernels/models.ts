@@ -32,7 +32,7 @@ export const MODELS: readonly Rule[] = [
   {
     library: "bitsandbytes",
     path:
-      /^k(?:Quantize|Dequantize|Int8VectorQuant|EstimateQuantiles|DoubleRowColQuant|dequant_|get_?ColRowStats|getColRowStats|PercentileClipping|TransformRowToFormat|MatmulLt)/i,
+      /^k(?:Quantize|Dequantize|Int8VectorQuant|EstimateQuantiles|DoubleRowColQuant|dequant_|get_?ColRowStats|PercentileClipping|TransformRowToFormat|MatmulLt)/i,
     category: "quantization",
   },
   {

@@ -1,9 +1,10 @@
-/** Kernels of NVIDIA's libraries: cuBLAS, CUTLASS, cuDNN, TensorRT. */
+/** Kernels of cuBLAS and cuDNN, and those that CUTLASS' generator named. */
 
-import { elementTypes, shortType, spelledTypes } from "./data_types.ts";
+import { composed } from "./cutlass.ts";
+import { elementTypes, shortType } from "./data_types.ts";
 import { flatConvolution, flatGemm } from "./flat.ts";
 import type { Reading, Rule } from "./reading.ts";
-import { type Signature, split } from "./signature.ts";
+import type { Signature } from "./signature.ts";
 
 /** Letters of `nvjet` for the data types. */
 const NVJET: Readonly<Record<string, string>> = {
@@ -42,50 +43,7 @@ function cudnnAttention({ text }: Signature): Reading {
   };
 }
 
-/** The first tile among the shapes of CuTe: clusters, which come before it, are smaller. */
-export function cuteTile(text: string): string | undefined {
-  const constant = "(?:cute::)?C<(\\d+)>";
-  const shapes = text.matchAll(
-    new RegExp(`tuple<${constant}, ${constant}(?:, ${constant})? ?>`, "g"),
-  );
-  for (const [, m, n, k] of shapes) {
-    if (Number(m) >= 16 && Number(n) >= 8) return [m, n, k].filter(Boolean).join("x");
-  }
-  return undefined;
-}
-
-/** A GEMM of CUTLASS 3, written as its template. */
-function collectiveGemm({ text }: Signature): Reading {
-  const start = text.indexOf("CollectiveMma<");
-  const [, , a = "", , b = ""] = split(text.slice(start + "CollectiveMma<".length, start + 8_000));
-  const types = [...spelledTypes(a), ...spelledTypes(b)];
-  const words = [
-    /GroupProblemShape/.test(text) ? "grouped" : "",
-    /BlockScaled/.test(text) ? "block-scaled" : "",
-  ];
-  return {
-    operation: [...words, "gemm"].filter(Boolean).join(" "),
-    dataTypes: [...new Set(types.length > 0 ? types : elementTypes(text))],
-    tile: cuteTile(text.slice(start)),
-  };
-}
-
-/** A GEMM of CUTLASS 2, written as its template. */
-function threadblockGemm({ text }: Signature): Reading {
-  const shape = /GemmShape<(\d+), (\d+), (\d+)>/.exec(text);
-  return {
-    operation: /Grouped/.test(text) ? "grouped gemm" : "gemm",
-    dataTypes: elementTypes(text).slice(0, 2),
-    tile: shape?.slice(1).join("x"),
-  };
-}
-
-/** The composed name in a name of C++: `Kernel<cutlass_80_…>(…)`. */
-export function composed(text: string): string {
-  return /<(\w+)>/.exec(text)?.[1] ?? text;
-}
-
-/** Rules for NVIDIA's libraries. */
+/** Rules for cuBLAS and cuDNN. */
 export const NVIDIA: readonly Rule[] = [
   { library: "cuBLAS", path: /^nvjet_/, category: "gemm", read: nvjet },
   {
@@ -93,12 +51,6 @@ export const NVIDIA: readonly Rule[] = [
     path: /^cudnn_generated\w*sdpa/,
     category: "attention",
     read: cudnnAttention,
-  },
-  {
-    library: "TensorRT",
-    path: /^trt_\w*cudnn_/,
-    category: "convolution",
-    read: ({ text }) => ({ ...flatConvolution(text), detail: "trt" }),
   },
   {
     library: "cuDNN",
@@ -127,26 +79,6 @@ export const NVIDIA: readonly Rule[] = [
     path: /^(?:fft[12]d_|(?:im|ex)plicit_convolve|flip_filter|im2col4d|conv2d_|convolve_|winograd)/,
     category: "convolution",
   },
-  {
-    library: "TensorRT",
-    path: /^(?:sm\d+|trt)_\w*(?:fprop|dgrad|wgrad)\w*(?:_trt|tilesize)/,
-    category: "convolution",
-    read: ({ text }) => flatConvolution(text),
-  },
-  {
-    library: "TensorRT",
-    path: /_trt$|^trt_\w*gemm/,
-    category: "gemm",
-    read: ({ text }) => flatGemm(text),
-  },
-  {
-    library: "TensorRT",
-    path: /^_gemm_mha_v2/,
-    category: "attention",
-    read: () => ({ operation: "gemm_mha_v2" }),
-  },
-  { library: "TensorRT", path: /^genericReformat::/, category: "memory" },
-  { library: "TensorRT", path: /^__myl_|^myl_/ },
   {
     library: "cuBLAS",
     text: /_cublas$|cutlass\w*cublas/,
@@ -215,17 +147,4 @@ export const NVIDIA: readonly Rule[] = [
   },
   { library: "cuBLAS", path: /^internal::gemvx::/, category: "gemm" },
   { library: "cuBLAS", text: /cublas/i },
-];
-
-/** Templates of CUTLASS that no other library has wrapped. */
-export const CUTLASS: readonly Rule[] = [
-  { library: "CUTLASS", text: /CollectiveMma</, category: "gemm", read: collectiveGemm },
-  {
-    library: "CUTLASS",
-    path: /^cutlass/,
-    text: /GemmShape</,
-    category: "gemm",
-    read: threadblockGemm,
-  },
-  { library: "CUTLASS", path: /^cutlass/ },
 ];

@@ -17,6 +17,9 @@ export interface Signature {
 /** Characters of a name that are read. */
 const MAX_TEXT = 16_384;
 
+/** Characters of a function with its namespaces, and of a name without arguments. */
+const MAX_PATH = 1_000;
+
 /** What stands between names, or opens a group. */
 const DELIMITER = /[ <([{:]/g;
 
@@ -41,7 +44,8 @@ const WORDS = ["(anonymous namespace)", "operator()"];
  * ```
  */
 export function signature(name: string): Signature {
-  const text = commonForm(name.slice(0, MAX_TEXT));
+  const isPlain = !/[<(]/.test(name);
+  const text = commonForm(name.slice(0, isPlain ? MAX_PATH : MAX_TEXT));
   let [path, parameters, args] = ["", "", ""];
   let at = 0;
   while (at < text.length) {
@@ -73,6 +77,7 @@ export function signature(name: string): Signature {
       at = text.startsWith(" const::", end + 1) ? end + 7 : end + 1;
     }
   }
+  path = path.slice(0, MAX_PATH);
   const base = path.slice(path.lastIndexOf("::") + 1).replace(/^:/, "");
   return { text, path, base, args: split(args), parameters };
 }

@@ -7,7 +7,8 @@ import type { Signature } from "./signature.ts";
 const COMPOUND = [
   "_?unsafe_view|_?to_copy|_?reshape_alias|as_strided|split_with_sizes|lift_fresh(?:_copy)?",
   "new_(?:zeros|ones|full|empty)(?:_strided)?|(?:zeros|ones|full|empty|rand|randn)_like|empty_strided",
-  "native_(?:layer|group|batch)_norm(?:_legit(?:_no_training|_functional)?)?(?:_backward)?|_?(?:fused_)?(?:layer|rms|group|batch)_norm",
+  "native_(?:layer|group|batch)_norm(?:_legit(?:_no_training|_functional)?)?(?:_backward)?",
+  "_?(?:fused_)?(?:layer|rms|group|batch)_norm",
   "_?scaled_dot_product_\\w*?attention(?:_backward)?|flex_attention(?:_backward)?|fmha_v3_fwd",
   "_?flash_attention_(?:forward|backward)|_?efficient_attention_(?:forward|backward)|_?scaled_mm",
   "_?(?:log_)?softmax(?:_backward_data)?|prepare_softmax_online|var_mean|linalg_vector_norm",
@@ -22,8 +23,10 @@ const COMPOUND = [
 const OPERATION = new RegExp(`(?:${COMPOUND})(?=_|$)|[a-z]\\w*?(?=_|$)`, "g");
 
 /** Operations that only look at their input in another shape or type. */
-const VIEW =
-  /^_?(?:unsafe_view|to_copy|reshape_alias|view|reshape|t|transpose|permute|expand|unsqueeze|squeeze|slice|select|split|split_with_sizes|as_strided|clone|detach|alias|unbind|lift_fresh|empty|repeat)$/;
+const VIEW = new RegExp(
+  "^_?(?:unsafe_view|to_copy|reshape_alias|view|reshape|t|transpose|permute|expand|unsqueeze|squeeze|" +
+    "slice|select|split|split_with_sizes|as_strided|clone|detach|alias|unbind|lift_fresh|empty|repeat)$",
+);
 
 /** Operations whose results the kernel reads: they are no part of it, but of a template. */
 const SOURCE =
@@ -33,7 +36,7 @@ const SOURCE =
 const PARTS: readonly [KernelCategory, RegExp][] = [
   [
     "normalization",
-    /(?:layer|rms|group|batch)_norm|(?=.*\b(?:mean|pow|sum|var_mean|var)\b).*\brsqrt\b/,
+    /(?:layer|rms|group|batch)_norm|mean(?: \w+)* rsqrt|rsqrt(?: \w+)* (?:sum|var)/,
   ],
   ["softmax", /softmax/],
   ["reduction", /pool/],
@@ -49,14 +52,14 @@ function fused({ text }: Signature): Reading {
   const said = own.length > 0 ? own : kept.length > 0 ? kept : operations;
   return {
     category: categoryOf(kind, own),
-    operation: `${kind === "tem" ? "template" : "fused"} ${said.sort().join(" ")}`,
+    operation: `${kind === "tem" ? "template" : "fused"} ${said.toSorted().join(" ")}`,
     variant: operations.filter((name) => !said.includes(name)).sort().join(" "),
     dataTypes: [],
   };
 }
 
 function categoryOf(kind: string, operations: readonly string[]): KernelCategory {
-  const all = operations.join(" ");
+  const all = operations.toSorted().join(" ");
   if (kind === "tem") {
     if (/attention/.test(all)) return "attention";
     return /convolution/.test(all) ? "convolution" : "gemm";

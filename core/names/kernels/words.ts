@@ -30,7 +30,7 @@ const ROWS: readonly [KernelCategory, string][] = [
   ],
   [
     "gemm",
-    "fused_moe fmoe_ moe_gemm moe_wna16 moe_mmk moe_mx weight_only lora_shrink lora_expand sgmv bgmv router_gemm matmul_ogs grouped_gemm group_gemm",
+    "fused_moe fmoe_ moe_gemm moe_wna16 moe_mmk moe_mx weight_only lora_shrink lora_expand sgmv bgmv w4a16 w4a8 router_gemm matmul_ogs grouped_gemm group_gemm",
   ],
   [
     "routing",
@@ -38,7 +38,7 @@ const ROWS: readonly [KernelCategory, string][] = [
   ],
   [
     "routing",
-    "expt_data expand_input_rows topk_softmax topk_sigmoid topk_gate topk_forward topk_backward grouped_topk",
+    "expt_data expand_input_rows topk_softmax topk_sigmoid topk_gate topk_forward topk_backward grouped_topk deepseek_v3_topk",
   ],
   ["routing", "grouped_top_k unpermute permute_tok shuffle_mul_sum finalize_matmul"],
   [
@@ -72,7 +72,10 @@ const ROWS: readonly [KernelCategory, string][] = [
     "gemm",
     "gemm gemv matmul mat_mul mul_mat _mm_ _bmm_ addmm marlin machete split_kreduce splitk_reduce",
   ],
-  ["gemm", "split_k_reduce cijk_ wvsplitk wv_splitk dot_kernel trsm linear_fwd linear_bwd"],
+  [
+    "gemm",
+    "split_k_reduce cijk_ wvsplitk wv_splitk wv_split_k dot_kernel trsm linear_fwd linear_bwd",
+  ],
   ["convolution", "_conv_ conv1d conv2d conv3d convol _conv1 _conv2 _conv3 winograd wgrad dgrad"],
   ["convolution", "im2col col2im vol2col col2vol conv_depthwise"],
   ["reduction", "histogram"],
