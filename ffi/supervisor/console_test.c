@@ -86,8 +86,37 @@ static void give(const char *bytes, size_t length, const int *ends) {
     }
 }
 
+static char output[300000];
+
+/* Much more than the thread can follow: what it has missed is counted, and the last line is there. */
+static void overflow(const int *ends) {
+    const char last[] = "fine\nthe last line\n";
+    uint64_t before = ring->bytes, given = 0;
+    memset(output, '-', sizeof output);
+    for (int i = 0; i < 300; i++, given += 60000) {
+        if (i % 2) {
+            console_write(RING_STDOUT, output, 60000);
+            continue;
+        }
+        CHECK(write(ends[1], output, 60000) == 60000);
+        console_take(RING_STDOUT, ends[0], 60000);
+    }
+    console_write(RING_STDOUT, last, sizeof last - 1);
+    console_settle(PAUSE_MS);
+    CHECK(ring->bytes - before <= given + sizeof last + 300);
+    const char *data = (const char *)ring + RING_DATA;
+    struct ring_record record;
+    for (position = ring->oldest, size = 0; position < ring->end;) {
+        memcpy(&record, data + position % RING_CAPACITY, sizeof record);
+        position += sizeof record;
+        for (uint32_t i = 0; i < record.length; i++)
+            text[size++] = data[(position + i) % RING_CAPACITY];
+        position = (position + record.length + 7) & ~(uint64_t)7;
+    }
+    CHECK(size > 14 && memcmp(text + size - 14, "the last line\n", 14) == 0);
+}
+
 int main(void) {
-    static char output[300000];
     size_t length = 0;
     int ends[2];
     struct ring_stream streams[2] = {{RING_READ, 0}, {RING_READ, 0}};
@@ -115,5 +144,6 @@ int main(void) {
     CHECK(found == expected && found > 100);
     CHECK(next_id == LINES && size == 0);
     CHECK(ring->bytes < (uint64_t)LINES * 45 / 2); /* most lines were left out */
+    overflow(ends);
     return 0;
 }

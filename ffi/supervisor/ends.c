@@ -20,8 +20,8 @@
 /* Milliseconds that the exit waits for the watcher, whose last upload may take three seconds. */
 #define WATCHER_END_MS 4000
 
-/* Milliseconds that the end waits for the search of a flood. */
-#define SETTLE_MS 200
+/* Milliseconds that the end waits for the search of a flood: few, unless all processors are busy. */
+#define SETTLE_MS 1000
 
 static uint64_t now_ms(void) {
     struct timespec now;

@@ -167,19 +167,22 @@ bool scanner_start(const char *hex) {
     return state == RUNS;
 }
 
-static size_t count(ssize_t moved, size_t length) {
+static size_t count(ssize_t moved) {
     size_t n = moved > 0 ? (size_t)moved : 0;
     atomic_fetch_add(&given, n);
-    atomic_fetch_add(&lost, length - n);
     return n;
 }
 
 size_t scanner_splice(uint32_t stream, int fd, size_t length) {
-    return count(splice(fd, NULL, lanes[stream].in, NULL, length, SPLICE_F_NONBLOCK), length);
+    return count(splice(fd, NULL, lanes[stream].in, NULL, length, SPLICE_F_NONBLOCK));
 }
 
-void scanner_write(uint32_t stream, const char *bytes, size_t length) {
-    count(write(lanes[stream].in, bytes, length), length);
+size_t scanner_write(uint32_t stream, const char *bytes, size_t length) {
+    return count(write(lanes[stream].in, bytes, length));
+}
+
+void scanner_lose(size_t length) {
+    atomic_fetch_add(&lost, length);
 }
 
 bool scanner_has_finished(void) {

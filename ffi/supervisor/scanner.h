@@ -12,12 +12,15 @@
  * then on the ring is the scanner's, until it has finished. */
 bool scanner_start(const char *hex);
 
-/* Moves `length` bytes of a stream from the pipe `fd` to the thread, or as many as there is room for; the
- * others are counted as lost. Returns the number of bytes moved. */
+/* Moves `length` bytes of a stream from the pipe `fd` to the thread, or as many as there is room for.
+ * Returns their number. */
 size_t scanner_splice(uint32_t stream, int fd, size_t length);
 
-/* Copies bytes of a stream to the thread, or as many as there is room for; the others are lost. */
-void scanner_write(uint32_t stream, const char *bytes, size_t length);
+/* Copies bytes of a stream to the thread, or as many as there is room for. Returns their number. */
+size_t scanner_write(uint32_t stream, const char *bytes, size_t length);
+
+/* Counts bytes for which there was no room. */
+void scanner_lose(size_t length);
 
 /* Whether all that it was given has been searched: then the ring is the caller's. */
 bool scanner_has_finished(void);
