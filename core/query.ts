@@ -3,7 +3,7 @@
 import { type Faults, refuse } from "./problem.ts";
 import type { JsonSchema } from "./schema.ts";
 import type { Selection } from "./selection.ts";
-import { nsFromSeconds } from "./time.ts";
+import { LAST_NS, nsFromSeconds } from "./time.ts";
 
 /** A query parameter: its parser and its description. */
 export interface Parameter<T> {
@@ -36,14 +36,18 @@ export interface Format<T> {
   schema: JsonSchema;
 }
 
+/** Status of the refusal of a query. */
+export type BadQueryStatus = 400 | 422;
+
 /**
  * Reads the parameters of a query.
  *
- * @throws {Refusal} 400 that names each parameter at fault.
+ * @throws {Refusal} With `status`, 400 if absent, that names each parameter at fault.
  */
 export function readQuery<T extends object>(
   query: URLSearchParams,
   parameters: QueryParameters<T>,
+  { status = 400 }: { status?: BadQueryStatus } = {},
 ): T {
   const errors: Faults = [];
   const known = Object.keys(parameters);
@@ -63,7 +67,7 @@ export function readQuery<T extends object>(
   }
   if (errors.length > 0) {
     const faults = errors.map(({ parameter, message }) => `${parameter.slice(0, 80)} ${message}`);
-    throw refuse(400, `Cannot read the query: ${faults.join("; ")}`, errors);
+    throw refuse(status, `Cannot read the query: ${faults.join("; ")}`, errors);
   }
   return values as T;
 }
@@ -93,6 +97,19 @@ export function optional<T>(
     schema,
   };
 }
+
+/** Epoch nanoseconds in decimal digits. */
+export const nanoseconds: Format<bigint> = {
+  parse(text) {
+    const ns = /^\d{1,19}$/.test(text) ? BigInt(text) : -1n;
+    if (ns >= 0n && ns <= LAST_NS) return ns;
+    throw new RangeError(
+      `must be epoch nanoseconds, a whole number from 0 to ${LAST_NS}` +
+        `: got ${JSON.stringify(text.slice(0, 40))}`,
+    );
+  },
+  schema: { type: "integer", minimum: 0 },
+};
 
 /** Epoch seconds, as epoch nanoseconds. */
 export const seconds: Format<bigint> = {

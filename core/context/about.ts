@@ -20,7 +20,9 @@ export function aboutSection(subject: Subject): SectionText {
     (subject.window ? `, window ${code(subject.window)}` : ""),
   ];
   if (matched > instances.length) {
-    lead.push(`${matched} instances match; these are the ${instances.length} busiest.`);
+    lead.push(
+      `${matched} instances match; these are the ${instances.length} that ran longest in the span.`,
+    );
   }
   const rows = instances.slice(0, LISTED).flatMap((facts, at) =>
     instanceRows(facts, instances, at)

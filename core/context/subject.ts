@@ -15,7 +15,7 @@ export interface Subject {
   asked: Interval;
   /** How the span was asked for, such as `steady`; absent for plain instants. */
   window?: string;
-  /** Instances that matched; more than there are facts of, where only the busiest were read. */
+  /** Instances that matched; more than there are facts of, where only those that ran longest were read. */
   matched: number;
   /** Tags that were asked for. */
   tags: Tags;

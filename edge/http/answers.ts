@@ -19,14 +19,12 @@ export interface Content<Value> {
   /** Name of the shape among the document's schemas; absent: the shape is written in place. */
   name?: string;
   example?: unknown;
+  /** Media type of the same as a text, for who accepts that. */
+  textType?: string;
 }
 
 /** How the document shows a body. */
-export interface ContentOptions {
-  /** Name of its shape among the document's schemas. */
-  name?: string;
-  example?: unknown;
-}
+export type ContentOptions = Pick<Content<unknown>, "name" | "example" | "textType">;
 
 /** An answer in JSON. */
 export function json<Value>(

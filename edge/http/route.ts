@@ -2,7 +2,12 @@
 
 import type { JsonSchema } from "@service/core";
 import { refuseMethod } from "@service/core/problem";
-import { type Parameter, type QueryParameters, readQuery } from "@service/core/query";
+import {
+  type BadQueryStatus,
+  type Parameter,
+  type QueryParameters,
+  readQuery,
+} from "@service/core/query";
 import type { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import type { Scope } from "../tenancy/keys.ts";
@@ -33,6 +38,8 @@ export interface RouteDescription {
   summary: string;
   description?: string;
   query?: Readonly<Record<string, Parameter<unknown>>>;
+  /** Status of the refusal of a query; 400 if absent. */
+  badQuery?: BadQueryStatus;
   /** Descriptions of the path's parameters, by name. */
   segments?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, HeaderDescription>>;
@@ -117,7 +124,9 @@ export function route<Query extends object, Body, const A extends Access, Value>
         segments: Object.fromEntries(
           Object.keys(segments).map((name) => [name, c.req.param(name) ?? ""]),
         ),
-        query: query ? readQuery<Query>(new URL(c.req.url).searchParams, query) : {} as Query,
+        query: query
+          ? readQuery<Query>(new URL(c.req.url).searchParams, query, { status: rest.badQuery })
+          : {} as Query,
         body: await body?.read(request) as Body,
       });
       return value instanceof Response ? value : respondJson(c, value);

@@ -158,8 +158,3 @@ testOnFile("paths of the operator take its token and no key", async (service) =>
     }
   }
 });
-
-testOnFile("/api/v1/signal_context/ is not served yet", async (service) => {
-  const span = `start_time_ns=${START}000000000&end_time_ns=${NOW_TS}000000000`;
-  await refused(await get(service, `/api/v1/signal_context/?${span}`), 404);
-});

@@ -2,6 +2,7 @@
 
 import type { Route } from "../http/route.ts";
 import { adminRoutes } from "./admin.ts";
+import { contextAlias, findings, guideAlias, signalContext } from "./context.ts";
 import { health } from "./health.ts";
 import { ingest, ingestInto } from "./ingest.ts";
 import { instances } from "./instances.ts";
@@ -17,6 +18,10 @@ export const routes: readonly Route[] = [
   instances,
   signals,
   windows,
+  signalContext,
+  contextAlias,
+  guideAlias,
+  findings,
   ingest,
   ingestInto,
   metrics,

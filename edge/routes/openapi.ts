@@ -111,9 +111,11 @@ const ACCESS_ANSWERS: Record<Access, Answers> = {
 };
 
 /** All answers of a route; its own descriptions replace the general ones. */
-function answersOf({ access, query, body, answers }: RouteDescription): Answers {
+function answersOf(
+  { access, query, badQuery = 400, body, answers }: RouteDescription,
+): Answers {
   return {
-    ...(query && { 400: BAD_QUERY }),
+    ...(query && { [badQuery]: BAD_QUERY }),
     ...(body && { 400: BAD_BODY, 413: TOO_LARGE, 415: BAD_TYPE }),
     ...ACCESS_ANSWERS[access],
     ...answers,
@@ -169,12 +171,16 @@ function queryParameter(name: string, parameter: Parameter<unknown>): JsonSchema
 
 function response({ description, content }: Answer): JsonSchema {
   if (!content) return { description, headers: HEADERS, content: {} };
-  const { type, shape, name, example } = content;
+  const { type, shape, name, example, textType } = content;
   const media = {
     schema: schemaOf({ name, schema: shape.schema }),
     ...(example !== undefined && { example }),
   };
-  return { description, headers: HEADERS, content: { [type]: media } };
+  return { description, headers: HEADERS, content: { [type]: media, ...textOf(textType) } };
+}
+
+function textOf(type: string | undefined): JsonSchema {
+  return type === undefined ? {} : { [type]: { schema: { type: "string" } } };
 }
 
 interface NamedSchema {

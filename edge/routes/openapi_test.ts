@@ -120,6 +120,24 @@ testOnFile("what the app answers fits what the document says", async (service) =
   await expect(stream, get(service, windows, ""));
   await expect(stream, get(service, windows, writer));
 
+  const span = `start_time_ns=${from}000000000&end_time_ns=${from + 10}000000000`;
+  for (const name of ["signal_context", "context/signals", "findings"]) {
+    const [route, asked] = [`get /api/v1/${name}`, `/api/v1/${name}?${span}`];
+    await expect(route, get(service, asked));
+    await expect(route, get(service, `/api/v1/${name}?${span}&tags=x`));
+    await expect(route, get(service, asked, ""));
+    await expect(route, get(service, asked, writer));
+  }
+  const plain = { headers: { "x-api-key": service.key, accept: "text/plain" } };
+  await expect(
+    "get /api/v1/signal_context",
+    service.request(`/api/v1/signal_context?${span}`, plain),
+  );
+  const guide = "/api/v1/context/guide";
+  await expect(`get ${guide}`, get(service, guide));
+  await expect(`get ${guide}`, get(service, guide, ""));
+  await expect(`get ${guide}`, get(service, guide, writer));
+
   const operator = (token = ADMIN_TOKEN) => ({ authorization: `Bearer ${token}` });
   const admin = (route: string, path: string, body?: unknown, token?: string, type = JSON_TYPE) => {
     const [method] = route.split(" ");

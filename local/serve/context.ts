@@ -63,8 +63,9 @@ export function findingsRoute(options: WindowStreamOptions): Route {
     path: "/findings",
     query: parameters,
     async handle(request) {
+      const { findingsAnswer } = await import("@service/core/context");
       const { findings } = await read(options, request);
-      return await bodyOf(encode(findings), request);
+      return await bodyOf(encode(findingsAnswer(findings)), request);
     },
   });
 }

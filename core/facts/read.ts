@@ -1,0 +1,63 @@
+/** Reads of facts: those of many instances, one after the other, so that only one is in memory whole. */
+
+import { type Interval, joinInterval, overlap } from "../gaps.ts";
+import type { Instance } from "../payload.ts";
+import type { SignalsReader, SpanWindow } from "../reader.ts";
+import { nsFromTs, SECOND_NS } from "../time.ts";
+import { yieldToEventLoop } from "../yield.ts";
+import { instanceFacts } from "./instance.ts";
+import type { InstanceFacts } from "./instance_facts.ts";
+import type { InstanceRead } from "./reading.ts";
+import { stepLength } from "./step_length.ts";
+
+/** What to read of each instance. */
+export interface ReadFactsOptions extends Pick<InstanceRead, "keepsStartUp"> {
+  /** The span. */
+  span: Interval;
+  /** Shortest step; 10 s, as windows are that are uploaded, if absent. */
+  finest_ns?: bigint;
+}
+
+/** Windows that are uploaded are as long, or longer. */
+const FINEST_NS = 10n * SECOND_NS;
+
+/**
+ * The facts of each of `instances` in their order; those without a window in the span are left out. The
+ * span is read once, in steps. Other work runs between two instances.
+ */
+export async function* readFacts(
+  reader: Pick<SignalsReader, "steps">,
+  instances: readonly Instance[],
+  { span, finest_ns = FINEST_NS, keepsStartUp }: ReadFactsOptions,
+): AsyncGenerator<InstanceFacts> {
+  for (const instance of instances) {
+    const step_ns = stepLength(overlap(span, lifeOf(instance)), finest_ns);
+    const id = instance.instance_id;
+    const steps = await Array.fromAsync(reader.steps(id, { ...span, step_ns }, {}));
+    if (steps.length > 0) {
+      const is_running = !steps.at(-1)!.final;
+      const gaps = gapsOf(steps);
+      yield instanceFacts({ instance, asked: span, steps, gaps, is_running, keepsStartUp });
+    }
+    await yieldToEventLoop();
+  }
+}
+
+/** The time in which an instance ran. */
+function lifeOf({ first_seen_ts, last_seen_ts }: Instance): Interval {
+  return { from_ns: nsFromTs(first_seen_ts), to_ns: nsFromTs(last_seen_ts + 1) };
+}
+
+/** What is missing within steps, and between them where steps without windows were left out. */
+function gapsOf(steps: readonly SpanWindow[]): Interval[] {
+  const all = steps.flatMap(({ window, gaps }, at) => {
+    const end_ns = steps[at - 1]?.window.to_ns ?? window.from_ns;
+    return end_ns < window.from_ns ? [{ from_ns: end_ns, to_ns: window.from_ns }, ...gaps] : gaps;
+  });
+  const joined: Interval[] = [];
+  for (const gap of all.sort((a, b) => Number(a.from_ns - b.from_ns))) {
+    const last = joined.at(-1);
+    if (!last || gap.to_ns > last.to_ns) joinInterval(joined, gap);
+  }
+  return joined;
+}
