@@ -132,7 +132,9 @@ export const AMD: readonly Rule[] = [
   { library: "MIOpen", path: /^MIOpen(?:Act|Neuron)/, category: "elementwise" },
   {
     library: "MIOpen",
-    path: /^(?:MIOpen|miopen|mlo|naive_conv|gridwise_convolution|Conv_Winograd|gfx\d+_conv)/,
+    path: /^(?:MIOpen|miopen)\w*(?:Conv|Winograd)|^(?:naive_conv|gridwise_convolution|gfx\d+_conv)/,
     category: "convolution",
   },
+  { library: "MIOpen", path: /^(?:Conv_Winograd|Im2d2Col|Col2Im2d)/, category: "convolution" },
+  { library: "MIOpen", path: /^(?:MIOpen|miopen|mlo)/ },
 ];

@@ -54,10 +54,10 @@ export function spelledTypes(text: string): string[] {
 export function elementTypes(text: string): string[] {
   // Elements of any type: the integers are indices.
   if (text.includes("OpaqueType")) return [];
-  // 16 bits without a sign stand for those of some other type.
-  const types = spelledTypes(text).filter((type) => type !== "uint16");
+  const types = spelledTypes(text);
   const first = types.find((type) => !INDICES.test(type)) ?? types[0];
-  if (!first) return [];
+  // 16 bits without a sign stand for those of some other type.
+  if (!first || first === "uint16") return [];
   const others = types.slice(types.indexOf(first) + 1);
   return [first, ...others.filter((type) => NARROW.test(type))];
 }

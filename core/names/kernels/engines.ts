@@ -167,6 +167,6 @@ export const ENGINES: readonly Rule[] = [
   },
   { library: "TensorRT-LLM", path: /^moe::dev::activation::/, category: "elementwise" },
   { library: "TensorRT-LLM", path: /^moe::dev::/, category: "routing" },
-  { library: "TensorRT-LLM", path: /^fmha_v2_/, category: "attention" },
+  { library: "TensorRT-LLM", path: /^fmha_v2_|^kernel_mha/, category: "attention" },
   { library: "TensorRT-LLM", path: /^(?:tensorrt_llm|trtllm)::/ },
 ];

@@ -87,8 +87,12 @@ interface Read {
  */
 export function kernelName(symbol: string): KernelName {
   const { library, category, operation, detail, dataTypes, tile } = read(symbol);
-  const name = [operation, detail, ...dataTypes, tile].filter(Boolean).join(" ");
-  return { name: bounded(name, MAX_NAME), library, category, dataTypes, tile };
+  const words = operation.split(/[_ ]/);
+  const types = dataTypes.filter((type) => !words.includes(type));
+  const end = [...types, tile].filter(Boolean).join(" ");
+  // What is computed may be cut, what decides how fast it is may not.
+  const start = bounded(`${operation} ${detail}`, Math.max(20, MAX_NAME - end.length - 1));
+  return { name: bounded(`${start} ${end}`, MAX_NAME), library, category, dataTypes, tile };
 }
 
 /**

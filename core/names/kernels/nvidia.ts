@@ -76,6 +76,11 @@ export const NVIDIA: readonly Rule[] = [
   { library: "cuDNN", text: /cudnn|cask_/i, category: "convolution" },
   {
     library: "cuDNN",
+    path: /^(?:LSTM|GRU|RNN)_elementWise/,
+    category: "elementwise",
+  },
+  {
+    library: "cuDNN",
     path: /^(?:fft[12]d_|(?:im|ex)plicit_convolve|flip_filter|im2col4d|conv2d_|convolve_|winograd)/,
     category: "convolution",
   },
@@ -145,6 +150,10 @@ export const NVIDIA: readonly Rule[] = [
     text: /cublas/i,
     category: "elementwise",
   },
-  { library: "cuBLAS", path: /^internal::gemvx::/, category: "gemm" },
+  {
+    library: "cuBLAS",
+    path: /^(?:internal::gemvx::|gemv2[TN]_|gemvNSP_|gemmSN_)/,
+    category: "gemm",
+  },
   { library: "cuBLAS", text: /cublas/i },
 ];
