@@ -6,6 +6,7 @@ import { scan } from "../../local/sources/prometheus/exposition.ts";
 import { start } from "../command.ts";
 import { tinyGguf } from "./tiny_gguf.ts";
 import { freePort } from "../free_port.ts";
+import type { Findings } from "@service/core/findings";
 import { testUnless } from "../skipping.ts";
 import { readLocal, type Run, startRun, until } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
@@ -84,6 +85,42 @@ test("every series of llama-server is in the document, read with its key", async
   assert(!encode(payload).includes("sk-n3ver"));
   assert(!payload.errors.some(({ message }) => message.startsWith("service-run:")));
 });
+
+test("findings of llama-server are true of it: idle, and with more requests than slots", async () => {
+  await using model = await tinyModel();
+  await using run = startRun(model.words, { directory: model.path });
+  await generate(model.port);
+  const found = async (query: string) =>
+    await (await fetch(`${await run.url}/findings?${query}`)).json() as Findings;
+  const idle = await until(async () => {
+    const now = await found("seconds=2");
+    return now.verdict.kind === "no_load" && now;
+  });
+  assert.deepEqual(idle.findings.map(({ id }) => id).filter(isOfEngine), ["no_load"]);
+
+  // Twelve clients for four slots: eight requests wait at any time.
+  const ends = new AbortController();
+  const clients = Array.from({ length: 12 }, async () => {
+    while (!ends.signal.aborted) await generate(model.port);
+  });
+  const loaded = await until(async () => {
+    const now = await found("seconds=3");
+    return now.findings.some(({ id }) => /^engine\/(?:batch_limit|overload)$/.test(id)) && now;
+  });
+  ends.abort();
+  await Promise.all(clients);
+  const [waiting] = loaded.findings.filter(({ id }) => isOfEngine(id));
+  assert.match(waiting!.id, /^engine\/(?:batch_limit|overload)$/);
+  // Nothing is said of a device that was not measured, and nothing else of the engine.
+  for (const { id } of loaded.findings) {
+    assert.match(id, /^(?:engine\/(?:batch_limit|overload)|host\/|host_)/);
+  }
+});
+
+/** Whether a finding is about the engine; this machine may have findings of its own. */
+function isOfEngine(id: string): boolean {
+  return !/^host/.test(id);
+}
 
 test("SIGTERM of llama-server, which is gone at once, takes nothing that was read and is no failure", async () => {
   await using model = await tinyModel();
