@@ -104,8 +104,7 @@ export async function libraries(toolkit: Toolkit | null, sanitizer?: Sanitizer):
   const folders = [folderOf(sanitizer), toolkit ?? "none"];
   const flags = [...SHARED, ...watchedBy(sanitizer)];
   const driver = await once(DRIVER, [folderOf(sanitizer)], async (path) => {
-    const names = ["fake_cuda.c", "fake_cuda_graphs.c"].map((name) => HERE + name);
-    await compile(path, names, [...flags, `-Wl,-soname,${DRIVER}`]);
+    await compile(path, await sources("fake_cuda"), [...flags, `-Wl,-soname,${DRIVER}`]);
   });
   await once(DRIVER, folders, (path) => Deno.link(driver, path));
   if (toolkit) {
