@@ -13,9 +13,7 @@ export function completenessSection({ instances }: Subject): SectionText {
     for (const { capture, of, is_captured, reason } of facts.captures) {
       // A kind whose processes tell their own state needs no state of all.
       const isTold = of === "" &&
-        facts.captures.some((other) =>
-          other.capture === capture && other.of !== "" && other.is_captured
-        );
+        facts.captures.some((other) => other.capture === capture && other.of !== "");
       if (is_captured || isTold) continue;
       say(
         `not captured: ${capture}${of ? ` of ${quoted(of, 60)}` : ""}${

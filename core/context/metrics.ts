@@ -11,6 +11,10 @@ const POINTS = 6;
 const MOST = 40;
 /** Relative change below which a course is constant. */
 const CONSTANT = 0.02;
+/** Metrics that change all the time without a meaning for a workload. */
+const NOISE = /^(?:profiler_|host_load_average$|process_open_descriptors$)|_distribution$/;
+/** Processes that use less of a processor have no rows. */
+const IDLE_CPUS = 0.02;
 
 interface Line {
   course: Course;
@@ -34,6 +38,7 @@ export function metricsSection(subject: Subject): SectionText {
       return line ?? [];
     })
   ).sort((a, b) => b.weight - a.weight).slice(0, MOST);
+  const startup = instances.some(({ span }) => span.startup_seconds > 0) ? ", after start-up" : "";
   const rows = lines.map(({ course, label, known, points, weight }) => ({
     text: row(
       `${quoted(course.metric, 80)}${tagsOf(course)}${instances.length > 1 ? ` on ${label}` : ""}`,
@@ -51,14 +56,29 @@ export function metricsSection(subject: Subject): SectionText {
     title: "Metrics that change",
     blocks: [{
       lead: [
-        `Courses after start-up, from steps of equal length; ${constant} series are constant, idle or of one value only.`,
+        `Courses of ${
+          number(stepSeconds(instances))
+        } s a point${startup}; ${constant} series are constant, idle or of one value only.`,
         ...(rows.length > 0
-          ? [row("metric", "number", "first", "last", "min", "max", `${POINTS} points`)]
+          ? [row("metric", "number", "first", "last", "min", "max", `at most ${POINTS} points`)]
           : []),
       ],
       rows,
     }],
   };
+}
+
+/** Seconds of a step, of the longest of all instances. */
+function stepSeconds(instances: readonly InstanceFacts[]): number {
+  return Math.max(0, ...instances.flatMap(({ steps }) => steps.map(({ seconds }) => seconds)));
+}
+
+/** Whether a course is of a process that does next to nothing. */
+function isOfIdle({ processes }: InstanceFacts, { tags }: Course): boolean {
+  const pid = tags["process.pid"];
+  const process = processes.find((one) => one.pid === pid);
+  return process !== undefined &&
+    (process.user_cpus ?? 0) + (process.system_cpus ?? 0) < IDLE_CPUS;
 }
 
 /** A course that changes; `null` for one that does not. */
@@ -67,7 +87,7 @@ function lineOf(
   course: Course,
   { named, label }: { named: ReadonlySet<string>; label: string },
 ): Line | null {
-  if (course.metric.startsWith("profiler_") || course.metric.endsWith("_distribution")) return null;
+  if (NOISE.test(course.metric) || isOfIdle(facts, course)) return null;
   const values = course.values.slice(facts.first_steady_step);
   const known = values.filter((value) => value !== null);
   if (known.length < 2) return null;
