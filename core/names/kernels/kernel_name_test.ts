@@ -15,14 +15,19 @@ interface Row {
   symbol: string;
 }
 
-const TABLE = new URL("../testdata/kernel_symbols.tsv", import.meta.url);
-
-const ROWS: readonly Row[] = (await Deno.readTextFile(TABLE)).split("\n")
-  .filter((line) => line && !line.startsWith("#"))
-  .map((line) => {
+/** The rows of a table. */
+async function rowsOf(name: string): Promise<Row[]> {
+  const text = await Deno.readTextFile(new URL(`../testdata/${name}`, import.meta.url));
+  return text.split("\n").filter((line) => line && !line.startsWith("#")).map((line) => {
     const [, library, category, types, tile, same, , , , symbol] = line.split("\t") as string[];
     return { library, category, types, tile, same, symbol } as Row;
   });
+}
+
+const ROWS: readonly Row[] = await rowsOf("kernel_symbols.tsv");
+
+/** A fifth of the symbols, which who wrote the rules had not seen. */
+const UNSEEN: readonly Row[] = await rowsOf("kernel_symbols_unseen.tsv");
 
 /** Rows that are read in another way, with what is read. */
 const EXCEPTIONS: Readonly<Record<string, Partial<Row>>> = {
@@ -44,6 +49,21 @@ Deno.test("real symbols are read as the table says", () => {
     if (!isAsTold) wrong.push(`${JSON.stringify(found)} of ${row.symbol}`);
   }
   assert.deepEqual(wrong, []);
+});
+
+Deno.test("symbols that nobody wrote rules for are read nearly as well", () => {
+  const found = UNSEEN.map((row) => ({ row, ...kernelName(row.symbol) }));
+  const share = (asked: typeof found, isRight: (one: typeof found[number]) => boolean) =>
+    asked.filter(isRight).length / asked.length;
+  const stated = (of: "library" | "types" | "tile") => found.filter(({ row }) => row[of]);
+  // First measured: library 152 of 152, category 173 of 180, types 114 of 118, tile 55 of 57.
+  assert(share(stated("library"), ({ row, library }) => library === row.library) >= 0.98);
+  assert(share(found, ({ row, category }) => category === row.category) >= 0.95);
+  assert(
+    share(stated("types"), ({ row, dataTypes }) => `${dataTypes},`.startsWith(`${row.types},`)) >=
+      0.95,
+  );
+  assert(share(stated("tile"), ({ row, tile }) => tile === row.tile) >= 0.95);
 });
 
 Deno.test("tunings of one operation have one canonical name, and others do not have it", () => {
