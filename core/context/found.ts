@@ -36,7 +36,9 @@ function findingRows(finding: FoldedFinding, at: number): Row[] {
   const { title, id, confidence, doubt, share_at_stake, evidence, remedies, verify, where } =
     finding;
   const weight = 950 - 10 * at;
-  const stake = share_at_stake === null
+  const stake = finding.consequence_of !== null
+    ? "its share is part of that one's, not in addition"
+    : share_at_stake === null
     ? "share at stake not known"
     : `${number(100 * share_at_stake)} % of the time at stake, at most ${
       amdahl(share_at_stake)

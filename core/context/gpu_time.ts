@@ -12,6 +12,10 @@ const MOST = 40;
 /** Kernels below this share of the time are told as a sum. */
 const LEAST_SHARE = 0.0005;
 
+/** Kernels whose full symbols are given: that many, of at least this share of the time. */
+const SYMBOLS = 12;
+const SYMBOL_SHARE = 0.005;
+
 /** A device with its activity. */
 interface Active extends PlacedDevice {
   activity: Activity;
@@ -248,9 +252,10 @@ function symbolsBlock(groups: readonly Active[][]): Block {
   const lines = linesOf(groups.flat()).filter(({ name, short }) =>
     name !== short && !short.startsWith("graph ")
   );
+  const named = lines.filter(({ share }) => share >= SYMBOL_SHARE).slice(0, SYMBOLS);
   return {
-    lead: [],
-    rows: lines.slice(0, 40).map(({ name, share }) => ({
+    lead: named.length > 0 ? ["Full symbols of the largest, by id:"] : [],
+    rows: named.map(({ name, share }) => ({
       text: `[${idOf(name)}] ${quoted(name, 300)}`,
       weight: 20 + 50 * share,
     })),

@@ -9,7 +9,7 @@ import { code } from "./words.ts";
 export const GUIDE: readonly string[] = [
   "Change one thing, measure again in a steady state, compare the same span of work in the same graph mode; leave warm-up out.",
   "Start with finding 1. Where the verdict is that nothing stands out or that it cannot be told, that is the answer: do not look for a cause that the data does not show.",
-  'Busy counts copies too, "kernels running" (utilization) counts kernels only: busy far above it means copies. A collective that hangs reads as 100 %.',
+  "Busy is the run's own kernels, graphs and copies, exactly; \"kernels running\" is the driver's sampled utilization, of all programs and without copies. Busy far above it means copies; a few points between them mean nothing. A collective that hangs reads as 100 %.",
   "Waiting for a busy GPU is healthy; waiting beside an idle one is not. A scheduler of an engine may spin on one processor by design.",
   "Shares are of the seconds covered, not of the span. Kernels of several streams can add up to more than 100 %.",
   "Among collectives the device with the short ones is the slow one: the others wait for it. Collectives beside compute, and a few percent of power capping, are normal.",
