@@ -40,6 +40,8 @@ export class Uploader implements Source {
   /** Senders of what crashed runs left. */
   #adopting: Promise<Sender[]> = Promise.resolve([]);
   #moving: Promise<void> | undefined;
+  /** Windows that are on their way into the spool. */
+  #moved = 0;
 
   /** An upload that starts at once, and beside it that of windows that crashed runs left. */
   constructor(options: UploadOptions) {
@@ -62,7 +64,7 @@ export class Uploader implements Source {
   /** Records what the sender of the run does, and the windows that wait. */
   sample(recorder: Recorder): void {
     this.#own?.sample(recorder);
-    const pending = this.#waiting.count + (this.#own?.size ?? 0);
+    const pending = this.#waiting.count + this.#moved + (this.#own?.size ?? 0);
     recorder.gauge("profiler_upload_pending_windows", {}, pending);
   }
 
@@ -95,7 +97,11 @@ export class Uploader implements Source {
 
   async #move(): Promise<void> {
     await this.#opening;
-    for (let next; this.#own && (next = this.#waiting.take());) await this.#own.add(next);
+    for (let next; this.#own && (next = this.#waiting.take());) {
+      this.#moved = next.count;
+      await this.#own.add(next);
+      this.#moved = 0;
+    }
   }
 
   async #finish(patience_ms: number): Promise<void> {

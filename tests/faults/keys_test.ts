@@ -20,6 +20,7 @@ import {
   type TestService,
   work,
 } from "../../edge/testing/api.ts";
+import { until } from "../stack.ts";
 import { temporaryDirectory } from "../temporary_directory.ts";
 
 const START = NOW_TS - 1_000;
@@ -112,10 +113,6 @@ class TestRun {
     const final = i === WINDOWS - 1;
     return makeUpload({ instance_id, start: START, from, to, final, work: 2 ** i });
   }
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 async function revoke(service: TestService, key: string): Promise<void> {
