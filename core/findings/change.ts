@@ -23,7 +23,11 @@ const WORK =
   /^(?:gpu_busy_nanoseconds|(?:vllm|sglang|tgi|llamacpp)[:_].*(?:generation_tokens_total|tokens_predicted_total))$/;
 /** Courses that may say why. */
 const WITH =
-  /^(?:gpu_(?:clock_sm|temperature|power_usage|power_management|throttled|memory_used|pcie|sm_util|tensor|dram)|host_(?:cpu_usage|memory_usage|swap|pressure_stall_percent|disk_read)|.*(?:num_requests_|num_running|num_queue|cache_usage|token_usage|num_preemptions))/;
+  /^(?:.*(?:inter_token_latency|time_per_output_token|time_to_first_token|queue_time)_seconds$|gpu_(?:clock_sm|temperature|power_usage|power_management|throttled|memory_used|pcie|sm_util|tensor|dram)|host_(?:cpu_usage|memory_usage|swap|pressure_stall_percent|disk_read)|.*(?:num_requests_|num_running|num_queue|cache_usage|token_usage|num_preemptions))/;
+
+/** Requests in an engine: where they fell as much, less was asked for. */
+const ASKED =
+  /^(?:vllm:num_requests_running|sglang:num_running_reqs|llamacpp:requests_processing|tgi_batch_current_size)$/;
 
 interface Split {
   course: Course;
@@ -40,6 +44,7 @@ export const change: Rule = {
     const found = facts.courses.filter(({ metric }) => WORK.test(metric))
       .flatMap((course) => split(facts, course) ?? [])
       .filter(({ before, after }) => after < before * (1 - LEAST_CHANGE))
+      .filter((one) => !isDemand(facts, one))
       .sort((a, b) => b.t - a.t);
     const [worst] = found;
     return worst ? { ...NOTHING, findings: [finding(facts, worst)] } : NOTHING;
@@ -125,6 +130,15 @@ function finding(facts: InstanceFacts, { course, at, before, after }: Split): Fi
     where: course.tags["device.uuid"] ?? "",
     explains: [],
   };
+}
+
+/** Whether requests in the engines fell as much as the work did. */
+function isDemand(facts: InstanceFacts, { at, before, after }: Split): boolean {
+  return facts.courses.filter(({ metric }) => ASKED.test(metric)).some((course) => {
+    const moved = movedAt(facts, course, at);
+    return moved !== null && moved.after < moved.before &&
+      moved.after / moved.before < 1.15 * (after / before) + 0.05;
+  });
 }
 
 function movedAt(facts: InstanceFacts, course: Course, at: number) {

@@ -11,6 +11,8 @@ import { failures } from "./engine_failures.ts";
 import { eager } from "./engine_graphs.ts";
 import { noLoad } from "./engine_load.ts";
 import { overload } from "./engine_overload.ts";
+import { prefill } from "./engine_prefill.ts";
+import { prefixCache } from "./engine_prefix.ts";
 import { speculation } from "./engine_speculation.ts";
 import type { Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
@@ -38,6 +40,8 @@ function judgeEngine(facts: InstanceFacts, one: EngineFacts): Judgement {
   const found = [
     cacheFull(facts, one) ?? batchLimit(facts, one) ?? overload(facts, one),
     eager(facts, one),
+    prefixCache(facts, one),
+    prefill(facts, one),
     failures(one),
     speculation(one),
   ]

@@ -41,8 +41,8 @@ export function batchLimit(_facts: InstanceFacts, one: EngineFacts): Finding | n
       : {}),
     id: "engine/batch_limit",
     title:
-      `Batch limit: ${digits(running.mean)} requests run, never more, held by ${flag}${
-        max_running === null ? "" : ` ${max_running}`
+      `Batch limit: ${digits(running.mean)} requests run, never more, ${
+        max_running === null ? `as if held by ${flag}` : `held by ${flag} ${max_running}`
       }, ` +
       `while ${digits(waiting.mean)} wait${
         one.queue ? ` ${digits(one.queue.mean_seconds)} s` : ""

@@ -136,3 +136,55 @@ export function certainty(one: EngineFacts): Pick<Finding, "confidence" | "doubt
 
 /** What findings about engines have in common. */
 export const BASE = { class: "engine" as const, where: "", explains: [] as string[] };
+
+/** Share of a request's time before its first token, without the queue; `null` where it is not known. */
+export function firstTokenShare({ first_token, queue, request }: EngineFacts): number | null {
+  if (!first_token || !request || request.mean_seconds <= 0) return null;
+  const seconds = first_token.mean_seconds - (queue?.mean_seconds ?? 0);
+  return Math.min(1, Math.max(0, seconds / request.mean_seconds));
+}
+
+/** Time to first token beside the time between tokens and of whole requests. */
+export function prefillEvidence(one: EngineFacts): Evidence[] {
+  return [
+    ...queueEvidence(one),
+    ...(one.between_tokens
+      ? [{
+        metric: `${prefix(one)}inter_token_latency_seconds`,
+        tags: one.tags,
+        value: 1000 * one.between_tokens.mean_seconds,
+        unit: "ms",
+        what: "time between tokens, mean",
+      }]
+      : []),
+    ...(one.request
+      ? [{
+        metric: `${prefix(one)}e2e_request_latency_seconds`,
+        tags: one.tags,
+        value: one.request.mean_seconds,
+        unit: "s",
+        what: "whole request, mean",
+      }]
+      : []),
+  ];
+}
+
+/** Length of prompts, and what the prefix cache spares of them. */
+export function promptEvidence(one: EngineFacts): Evidence[] {
+  return [
+    ...(one.prompt_tokens_per_request === null ? [] : [{
+      metric: `${prefix(one)}prompt_tokens_total`,
+      tags: one.tags,
+      value: one.prompt_tokens_per_request,
+      unit: "tokens",
+      what: "prompt of a request, mean",
+    }]),
+    ...(one.prefix_hit_share === null ? [] : [{
+      metric: `${prefix(one)}prefix_cache_hits_total`,
+      tags: one.tags,
+      value: 100 * one.prefix_hit_share,
+      unit: "%",
+      what: "prompt tokens found in the prefix cache",
+    }]),
+  ];
+}

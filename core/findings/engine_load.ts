@@ -37,7 +37,8 @@ export function noLoad(facts: InstanceFacts, one: EngineFacts): Finding | null {
       "gpu_idle/unexplained",
       "gpu_idle/host_bound",
       "gpu_idle/sync_bound",
-      "host_cpu/one_thread",
+      "gpu_idle/pauses",
+      "host/one_thread",
     ],
   };
 }

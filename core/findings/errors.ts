@@ -101,7 +101,7 @@ function stopping(facts: InstanceFacts): Finding[] {
       remedies,
       verify: "the message does not come again",
       where: newest.tags?.["process.pid"] ? `process ${newest.tags["process.pid"]}` : "",
-      explains: [],
+      explains: ["errors/restarts", "gpu_idle/pauses"],
     }];
   });
 }
@@ -152,7 +152,7 @@ function crashLoop(facts: InstanceFacts): Finding | null {
     remedies: ["mend the first error of a start: later ones are consequences"],
     verify: "one process lives on",
     where: "",
-    explains: ["gpu_idle/unexplained", "gpu_idle/host_bound", "no_load"],
+    explains: ["gpu_idle/unexplained", "gpu_idle/pauses", "gpu_idle/host_bound", "no_load"],
   };
 }
 

@@ -17,6 +17,9 @@ const WEIGHT: Readonly<Record<Confidence, number>> = { high: 1, medium: 0.7, low
 /** What a finding whose stake is not known is ranked by. */
 const UNKNOWN_STAKE = 0.02;
 
+/** The same of an error: it stopped some work. */
+const ERROR_STAKE = 0.5;
+
 /** Findings by id, the most costly first, consequences after their cause. */
 export function foldFindings(
   judged: readonly InstanceJudgement[],
@@ -39,12 +42,12 @@ export function foldFindings(
     }
     const instances = instance_id === undefined
       ? known.instances
-      : [...known.instances, instance_id];
+      : [...new Set([...known.instances, instance_id])];
     // The instance that loses most stands for all: its numbers and words are kept whole.
     const kept = rank(finding) > rank(known) ? finding : known;
     byId.set(finding.id, {
       ...kept,
-      where: `${instances.length} of ${judged.length} instances`,
+      where: judged.length > 1 ? `${instances.length} of ${judged.length} instances` : kept.where,
       instances,
       of_instances: judged.length,
       consequence_of: null,
@@ -63,20 +66,23 @@ export function foldFindings(
       }
     }
   }
-  const first = ranked.filter(({ consequence_of }) => consequence_of === null);
+  // A consequence that is not sure by itself adds nothing to its cause.
+  const told = ranked.filter((one) => one.consequence_of === null || one.confidence !== "low");
+  const first = told.filter(({ consequence_of }) => consequence_of === null);
   return first.flatMap((cause) => [
     cause,
-    ...ranked.filter(({ consequence_of }) => consequence_of === cause.id),
+    ...told.filter(({ consequence_of }) => consequence_of === cause.id),
   ]).concat(
-    ranked.filter(({ consequence_of }) =>
+    told.filter(({ consequence_of }) =>
       consequence_of !== null && !first.some(({ id }) => id === consequence_of)
     ),
   );
 }
 
 /** What a finding is ranked by: the share of time it is known to cost, less where it is not sure. */
-export function rank({ share_at_stake, confidence }: Finding): number {
-  return (share_at_stake ?? UNKNOWN_STAKE) * WEIGHT[confidence];
+export function rank({ share_at_stake, confidence, class: kind }: Finding): number {
+  const unknown = kind === "error" ? ERROR_STAKE : UNKNOWN_STAKE;
+  return (share_at_stake ?? unknown) * WEIGHT[confidence];
 }
 
 /** Whether `a` already is what `b` is a consequence of. */

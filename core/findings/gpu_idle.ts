@@ -8,9 +8,13 @@ import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import { base, busyEvidence, type Idle, idleShare, launchEvidence } from "./idle_devices.ts";
+import { steadyCourse } from "./courses.ts";
+import { hang } from "./hardware_hang.ts";
 import { hostBound } from "./idle_host.ts";
 import { inputStarved } from "./idle_input.ts";
 import { launchBound } from "./idle_launches.ts";
+import { pauses } from "./idle_pauses.ts";
+import { shared } from "./idle_shared.ts";
 import { syncBound } from "./idle_waits.ts";
 import { busyShare, launchesPerSecond, percent, workedDevices } from "./measures.ts";
 import type { Rule } from "./rule.ts";
@@ -18,15 +22,20 @@ import type { Rule } from "./rule.ts";
 /** Below this share idle time is what steps and batches need to follow each other. */
 const IDLE_SHARE = 0.15;
 
+/** Gauges of requests that engines work on, by the names of {@linkcode EngineFacts.running}. */
+const RUNNING =
+  /^(?:vllm:num_requests_running|sglang:num_running_reqs|llamacpp:requests_processing|tgi_batch_current_size)$/;
+
 /** The rule. */
 export const gpuIdle: Rule = {
   id: "gpu_idle",
   judge(facts): Judgement {
     const all = workedDevices(facts);
     const idle = all.filter((device) => 1 - busyShare(device) >= IDLE_SHARE);
-    if (idle.length === 0 || isUnasked(facts)) return NOTHING;
+    if (idle.length === 0 || hang(facts) !== null) return NOTHING;
     const [worst] = idle.toSorted((a, b) => busyShare(a) - busyShare(b));
-    const causes = [launchBound, syncBound, inputStarved, hostBound];
+    if (isUnasked(facts, 1 - busyShare(worst!))) return NOTHING;
+    const causes = [pauses, launchBound, syncBound, inputStarved, shared, hostBound];
     for (const cause of causes) {
       const found = cause(facts, { device: worst!, idle, all });
       if (found) return { ...NOTHING, findings: [found] };
@@ -35,12 +44,22 @@ export const gpuIdle: Rule = {
   },
 };
 
-/** Whether an engine has too few requests to be busy: then idling is no fault of it. */
-function isUnasked({ engines }: InstanceFacts): boolean {
-  return engines.length > 0 &&
-    engines.every(({ running, waiting }) =>
-      running !== null && running.mean < 1 && (waiting?.mean ?? 0) < 0.1
-    );
+/**
+ * Whether an engine has too few requests to be busy: then idling is no fault of it. Where it has none in
+ * some steps, by the samples of its gauge, idle time beyond those is what is left to explain.
+ */
+function isUnasked(facts: InstanceFacts, idle: number): boolean {
+  const { engines } = facts;
+  if (engines.length === 0 || engines.some(({ waiting }) => (waiting?.mean ?? 0) >= 0.1)) {
+    return false;
+  }
+  if (engines.every(({ running }) => running !== null && running.mean < 1)) return true;
+  const running = steadyCourse(facts, (metric) => RUNNING.test(metric));
+  const without = running.filter((one) => one !== null && one < 0.5).length /
+    Math.max(1, running.length);
+  // Three deviations of a share that is sampled once a step.
+  const error = 3 * Math.sqrt(without * (1 - without) / Math.max(1, running.length));
+  return without > 0 && idle - without - error < IDLE_SHARE;
 }
 
 function unexplained(_facts: InstanceFacts, { device, idle, all }: Idle): Finding {

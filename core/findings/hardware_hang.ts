@@ -1,32 +1,43 @@
 /** Hangs: kernels that never end. */
 
 import type { InstanceFacts } from "../facts/mod.ts";
+import { busyCourse, steadyCourse, steadySeconds } from "./courses.ts";
 import type { Finding } from "./finding.ts";
 import { BASE } from "./hardware_base.ts";
-import { busyShare, deviceName, ofDevices, percent, workedDevices } from "./measures.ts";
+import {
+  busyShare,
+  deviceName,
+  digits,
+  ofDevices,
+  percent,
+  type WorkedDevice,
+  workedDevices,
+} from "./measures.ts";
 
-/** A device that its driver calls busy while nothing of the run is recorded on it. */
+/** Share that the driver calls busy, and share of the run's own work, of a step in which nothing ends. */
 const SPINNING = { utilization: 0.9, busy: 0.05 };
+
+/** A step that is shorter may be within one long kernel. */
+const LEAST_SECONDS = 30;
 
 /** The finding that a kernel never ends. */
 export function hang(facts: InstanceFacts): Finding | null {
   const all = workedDevices(facts);
-  const bad = all.filter((one) =>
-    one.utilization !== null && one.utilization.mean >= SPINNING.utilization &&
-    busyShare(one) <= SPINNING.busy
-  );
-  const [worst] = bad;
+  const seconds = new Map(all.map((one) => [one, spinningSeconds(facts, one)]));
+  const bad = all.filter((one) => seconds.get(one)! >= LEAST_SECONDS);
+  const [worst] = bad.toSorted((a, b) => seconds.get(b)! - seconds.get(a)!);
   if (!worst) return null;
+  const spun = seconds.get(worst)!;
   return {
     ...BASE,
     id: "hardware/hang",
     class: "error",
     title:
       `Hang: the driver calls ${ofDevices(bad, all)} ${
-        percent(worst.utilization!.mean)
-      } busy, while no kernel ended there: ` +
+        percent(worst.utilization!.last)
+      } busy in the last ${digits(spun)} s, while no kernel ended there: ` +
       "one runs without end, as a collective does whose peer is gone",
-    share_at_stake: 1 - busyShare(worst),
+    share_at_stake: Math.min(1, spun / Math.max(1e-9, facts.span.steady_seconds)),
     confidence: "medium",
     doubt: "another program on the same device looks the same",
     evidence: [
@@ -43,6 +54,13 @@ export function hang(facts: InstanceFacts): Finding | null {
         value: 100 * busyShare(worst),
         unit: "%",
         what: "share of the time in kernels of this run that ended",
+      },
+      {
+        metric: "gpu_busy_nanoseconds",
+        tags: { "device.uuid": worst.uuid },
+        value: spun,
+        unit: "s",
+        what: "time since the last of them",
       },
       ...(worst.power_watts
         ? [{
@@ -63,10 +81,32 @@ export function hang(facts: InstanceFacts): Finding | null {
     }: which process, in which collective`,
     where: ofDevices(bad, all),
     explains: [
+      "change",
+      "errors/collective_timeout",
+      "gpu_idle/pauses",
+      "gpu_idle/shared",
       "gpu_idle/sync_bound",
       "gpu_idle/host_bound",
       "gpu_idle/unexplained",
       "gpu_idle/input",
     ],
   };
+}
+
+/** Seconds at the end of the span in which the driver calls a device busy and nothing of the run ends on it. */
+function spinningSeconds(facts: InstanceFacts, { uuid }: WorkedDevice): number {
+  const busy = busyCourse(facts, uuid);
+  const told = steadyCourse(
+    facts,
+    (metric, tags) => metric === "gpu_utilization_percent" && tags["device.uuid"] === uuid,
+  );
+  const seconds = steadySeconds(facts);
+  let spun = 0;
+  for (let at = busy.length - 1; at >= 0; at--) {
+    const isSpinning = (told[at] ?? 0) / 100 >= SPINNING.utilization &&
+      busy[at]! <= SPINNING.busy;
+    if (!isSpinning) break;
+    spun += seconds[at]!;
+  }
+  return spun;
 }

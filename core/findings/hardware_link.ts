@@ -3,12 +3,15 @@
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
 import { BASE } from "./hardware_base.ts";
-import { ofDevices, sum, workedDevices } from "./measures.ts";
+import { categorySeconds, ofDevices, sum, workedDevices } from "./measures.ts";
 
 import { linkSpeed } from "./transfers.ts";
 
 /** Replays of a link a minute from which on its signal is bad. */
 const REPLAYS_PER_MINUTE = 60;
+
+/** A link that carries less than this share of the time costs nothing. */
+const LEAST_COPIES = 0.02;
 
 /** The finding that a link to the host is below what it could be. */
 export function link(facts: InstanceFacts): Finding | null {
@@ -31,6 +34,10 @@ export function link(facts: InstanceFacts): Finding | null {
     pcie: { ...pcie, generation: pcie.max_generation, width: pcie.max_width },
   };
   const [now, most] = [linkSpeed(worst), linkSpeed(full)];
+  const usesLink = copies / activity.captured_seconds >= LEAST_COPIES ||
+    worst.nvlinks === null &&
+      categorySeconds(worst, "collective") > LEAST_COPIES * activity.captured_seconds;
+  if (!usesLink) return null;
   const lost = now !== null && most !== null && most > 0 ? 1 - now / most : 0;
   return {
     ...BASE,

@@ -3,6 +3,7 @@
 import type { Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import { memory } from "./host_memory.ts";
+import { oneThread } from "./host_one_thread.ts";
 import { processors } from "./host_processors.ts";
 import { storage } from "./host_storage.ts";
 import type { Rule } from "./rule.ts";
@@ -11,7 +12,7 @@ import type { Rule } from "./rule.ts";
 export const host: Rule = {
   id: "host",
   judge(facts): Judgement {
-    const findings = [processors(facts), memory(facts), storage(facts)];
+    const findings = [processors(facts), memory(facts), storage(facts), oneThread(facts)];
     return { ...NOTHING, findings: findings.filter((one) => one !== null) };
   },
 };

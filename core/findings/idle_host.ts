@@ -12,19 +12,24 @@ import {
   threadEvidence,
   threadOf,
 } from "./idle_devices.ts";
-import { launchesPerSecond, percent } from "./measures.ts";
+import { digits, launchesPerSecond, percent, sum, type WorkedDevice } from "./measures.ts";
+
+/** Share of the time in waits from which on a thread has no time for anything else. */
+const WAITING_SHARE = 0.9;
 
 /** The finding that the feeding thread has no time left. */
 export function hostBound(facts: InstanceFacts, { device, idle, all }: Idle): Finding | null {
   const cpus = threadOf(facts, device);
-  if (cpus === null || cpus < SATURATED_CPUS) return null;
+  if (cpus === null || cpus < SATURATED_CPUS || isWaiting(device)) return null;
   const launches = launchesPerSecond(device);
   return {
     ...base(idle, all),
     id: "gpu_idle/host_bound",
     title: `Host-bound: the GPU is idle ${
       percent(idleShare(idle))
-    } of the time, while the process that feeds it uses a whole processor`,
+    } of the time, while the process that feeds it uses ${
+      cpus < 1.5 ? "a whole processor" : `${digits(cpus)} processors`
+    }`,
     confidence: "medium",
     doubt: "which code takes the processor's time is not measured; an engine's scheduler may spin",
     evidence: [
@@ -39,6 +44,12 @@ export function hostBound(facts: InstanceFacts, { device, idle, all }: Idle): Fi
     ],
     verify:
       "py-spy dump shows what the thread does while the GPU idles; the busy share rises after the change",
-    explains: ["host_cpu/one_thread"],
+    explains: [] as string[],
   };
+}
+
+/** Whether a thread waits for the device in nearly all of the time: waiting may take a whole processor too. */
+function isWaiting({ activity }: WorkedDevice): boolean {
+  const waited = sum(activity.waits.map(({ seconds }) => seconds)) / activity.captured_seconds;
+  return waited >= WAITING_SHARE;
 }

@@ -77,6 +77,6 @@ export function inputStarved(facts: InstanceFacts, { device, idle, all }: Idle):
       ],
     verify:
       "time the loop with the loader alone, and with one batch used again and again: the first is as slow, the second is fast",
-    explains: ["gpu_idle/host_bound", "host_io", "host_cpu/saturated"],
+    explains: ["gpu_idle/host_bound", "host/storage", "host/saturated"],
   };
 }

@@ -65,6 +65,6 @@ export function launchBound(facts: InstanceFacts, { device, idle, all }: Idle): 
     ],
     verify:
       "launches a second fall and gpu_busy_nanoseconds / profiler_covered_nanoseconds rises; the work done a second must rise too",
-    explains: ["small_kernels", "host_cpu/one_thread"],
+    explains: ["small_kernels", "kernels/elementwise", "kernels/latency", "host/one_thread"],
   };
 }

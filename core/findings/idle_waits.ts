@@ -12,14 +12,23 @@ import {
 } from "./idle_devices.ts";
 import { busyShare, digits, percent, sum } from "./measures.ts";
 
-/** Idle time for each wait up to which taking turns explains it. */
-const TURN_SECONDS = 20e-3;
+/**
+ * Idle time for each wait up to which taking turns explains it: after a wait the host launches the next
+ * piece of work. Beyond it the host does something else; with a value read each time, it does that with it.
+ */
+const TURN_SECONDS = 5e-3;
+
+/** The same where a value is read to the host in each turn. */
+const READ_TURN_SECONDS = 20e-3;
 
 /** Waits a second from which on taking turns is a habit, not an end of a batch. */
 const TURNS_PER_SECOND = 20;
 
 /** Copies this small carry a value, not data. */
 const VALUE_BYTES = 4096;
+
+/** Waits that each step of an engine has by design: for its tokens, and for a prompt's beside it. */
+const WAITS_A_STEP = 2;
 
 /** The finding that host and device take turns. */
 export function syncBound(facts: InstanceFacts, { device, idle, all }: Idle): Finding | null {
@@ -28,11 +37,15 @@ export function syncBound(facts: InstanceFacts, { device, idle, all }: Idle): Fi
   const waits = activity.waits.filter(({ name }) => name !== "stream_wait_event");
   const perSecond = sum(waits.map(({ times }) => times)) / seconds;
   const gap = (1 - busyShare(device)) / perSecond;
-  if (!(perSecond >= TURNS_PER_SECOND) || gap > TURN_SECONDS) return null;
   const values = activity.copies.filter(({ name, bytes, times }) =>
     /to_host$/.test(name) && bytes !== null && bytes / times <= VALUE_BYTES
   );
   const reads = sum(values.map(({ times }) => times)) / seconds;
+  const isRead = reads >= 0.5 * perSecond;
+  if (!(perSecond >= TURNS_PER_SECOND) || gap > (isRead ? READ_TURN_SECONDS : TURN_SECONDS)) {
+    return null;
+  }
+  if (perSecond <= WAITS_A_STEP * stepsPerSecond(facts)) return null;
   const cpus = threadOf(facts, device);
   return {
     ...base(idle, all),
@@ -42,8 +55,8 @@ export function syncBound(facts: InstanceFacts, { device, idle, all }: Idle): Fi
         digits(perSecond)
       } times a second, so that both take ` +
       `turns, and the GPU is idle ${percent(idleShare(idle))} of the time`,
-    confidence: reads >= 0.5 * perSecond ? "high" : "medium",
-    doubt: reads >= 0.5 * perSecond
+    confidence: isRead ? "high" : "medium",
+    doubt: isRead
       ? ""
       : "waits may also be what ends each batch; few small copies to the host go with them",
     evidence: [
@@ -85,6 +98,17 @@ export function syncBound(facts: InstanceFacts, { device, idle, all }: Idle): Fi
     ],
     verify:
       'torch.cuda.set_sync_debug_mode("warn") names the calls; afterwards waits a second fall and the busy share rises',
-    explains: ["gpu_idle/host_bound", "transfers/small"],
+    explains: ["gpu_idle/host_bound", "transfers/small", "host/one_thread"],
   };
+}
+
+/** Steps a second of the engines at most: each gives a request its next token. 0 without engines. */
+function stepsPerSecond({ engines }: InstanceFacts): number {
+  return sum(
+    engines.map(({ between_tokens, tokens_per_step }) =>
+      between_tokens && between_tokens.mean_seconds > 0
+        ? 1 / between_tokens.mean_seconds / (tokens_per_step ?? 1)
+        : 0
+    ),
+  );
 }

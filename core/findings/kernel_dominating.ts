@@ -7,11 +7,14 @@ import { amdahl, percent, type WorkedDevice } from "./measures.ts";
 /** One kernel above this share decides the speed by itself. */
 const DOMINATING_SHARE = 0.4;
 
+/** Products, attention and communication are what models consist of: their share alone is no fault. */
+const EXPECTED: ReadonlySet<string> = new Set(["gemm", "attention", "convolution", "collective"]);
+
 /** The finding that one kernel decides the speed. */
 export function dominatingKernel(devices: readonly WorkedDevice[]): Finding | null {
   const [first] = devices;
   const largest = first!.activity.kernels[0];
-  if (!largest || largest.category === "collective") return null;
+  if (!largest || EXPECTED.has(largest.category)) return null;
   const one = part(devices, ({ name }) => name === largest.name);
   if (one.share < DOMINATING_SHARE) return null;
   return finding(one, {

@@ -110,6 +110,6 @@ export function finding(
         : []),
     ],
     where: ofDevices(devices, devices),
-    explains: [],
+    explains: ["kernels/latency", "kernels/dominating"],
   };
 }

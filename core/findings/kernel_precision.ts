@@ -1,5 +1,6 @@
 /** Precision of kernels: 32-bit products beside tensor cores that nothing uses. */
 
+import type { KernelWork } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
 import { capability, finding, part, SHARE } from "./kernel_part.ts";
 import { digits, percent, type WorkedDevice } from "./measures.ts";
@@ -11,35 +12,71 @@ export const SINGLE =
 const TENSOR =
   /tf32|s1688|s16816|h1688|h16816|tensorop|xmma_.*(?:bf16|f16|tf32)|nvjet|wgmma|tcgen05/i;
 
+/** Libraries whose symbols state the types of what is multiplied. */
+const LIBRARIES = /cublas|cutlass|cudnn|tensile|hipblas|rocblas|miopen|composable/i;
+
+/** Products with a vector wait for memory: tensor cores do not make them faster. */
+const VECTOR = /gemv|mul_mat_vec|dot_kernel/i;
+
+/** Tensor cores must be this much faster than the plain ones for a change to pay. */
+const WORTH = 1.8;
+
+/** Without tensor cores, or with peaks that are not known, devices of this capability have TF32. */
+const HAS_TF32 = 80;
+
 /** The finding that products run in 32 bits beside unused tensor cores. */
 export function precision(devices: readonly WorkedDevice[]): Finding | null {
-  const able = devices.filter((device) => (capability(device) ?? 0) >= 80);
+  const able = devices.filter((device) => gainOf(device) >= WORTH);
   if (able.length === 0) return null;
-  const single = part(
-    able,
-    ({ name, category }) =>
-      (category === "gemm" || category === "convolution" || category === "other") &&
-      SINGLE.test(name) && !TENSOR.test(name),
-  );
+  const single = part(able, isSingle);
   if (single.share < SHARE) return null;
-  const teraflops = able[0]!.peaks?.teraflops ?? {};
-  const ratio = teraflops.fp32 && teraflops.tf32 ? teraflops.tf32 / teraflops.fp32 : 4;
+  const [first] = able;
+  const ratio = gainOf(first!);
+  const isAmd = first!.activity.source === "rocm";
+  const hasTf32 = (first!.peaks?.teraflops.tf32 ?? 0) > 0 ||
+    (capability(first!) ?? 0) >= HAS_TF32;
   return finding(single, {
     id: "kernels/precision",
-    title:
-      `Precision: ${
-        percent(single.share)
-      } of the time is in 32-bit products on the plain cores, while the tensor cores, ` +
-      `${digits(ratio)} times as fast in TF32, are not used for them`,
+    title: `Precision: ${
+      percent(single.share)
+    } of the time is in 32-bit products on the plain cores, while the ${
+      isAmd ? "matrix" : "tensor"
+    } cores, ${digits(ratio)} times as fast in ${
+      hasTf32 && !isAmd ? "TF32" : "16 bits"
+    }, are not used for them`,
     // Half of the ratio of peaks is what products of usual sizes reach.
-    gain: 1 - 1 / Math.max(2, ratio / 2),
+    gain: 1 - 1 / Math.max(WORTH, ratio / 2),
     confidence: "high",
     doubt: "",
     remedies: [
-      'bf16 with torch.autocast("cuda", dtype=torch.bfloat16), or the trainer\'s bf16 option',
-      'TF32 for what must stay in 32 bits: torch.set_float32_matmul_precision("high"), torch.backends.cudnn.allow_tf32 = True',
+      capability(first!) !== null && capability(first!)! < HAS_TF32
+        ? 'fp16 with torch.autocast("cuda", dtype=torch.float16) and a gradient scaler'
+        : 'bf16 with torch.autocast("cuda", dtype=torch.bfloat16), or the trainer\'s bf16 option',
+      ...(hasTf32 && !isAmd
+        ? [
+          'TF32 for what must stay in 32 bits: torch.set_float32_matmul_precision("high"), torch.backends.cudnn.allow_tf32 = True',
+        ]
+        : []),
     ],
-    verify:
-      "kernels named sgemm and simt give way to tensorop, s1688 or s16816 ones; compare the loss of a few hundred steps",
+    verify: isAmd
+      ? "products with 16-bit types (BBS, HHS) take over; compare the loss of a few hundred steps"
+      : "kernels named sgemm and simt give way to tensorop, s1688 or s16816 ones; compare the loss of a few hundred steps",
   });
+}
+
+/** Products of single-precision values: by what the label tells, else by the symbol. */
+function isSingle({ name, category, library, data_types }: KernelWork): boolean {
+  if (TENSOR.test(name) || VECTOR.test(name)) return false;
+  const isProduct = category === "gemm" || category === "convolution";
+  const isPlain = data_types.length > 0 && data_types.every((type) => type === "fp32");
+  return isProduct && isPlain && LIBRARIES.test(library ?? "") ||
+    (isProduct || category === "other") && SINGLE.test(name);
+}
+
+/** How much faster the tensor cores are than the plain ones, in the type that keeps most of the precision. */
+function gainOf(device: WorkedDevice): number {
+  const { fp32, tf32, bf16, fp16 } = device.peaks?.teraflops ?? {};
+  const fast = (device.activity.source === "cuda" ? tf32 : undefined) ?? bf16 ?? fp16;
+  if (fp32 && fast) return fast / fp32;
+  return (capability(device) ?? 0) >= HAS_TF32 ? 4 : 1;
 }

@@ -6,6 +6,7 @@ import { attention } from "./kernel_attention.ts";
 import { dominatingKernel } from "./kernel_dominating.ts";
 import { elementwise } from "./kernel_elementwise.ts";
 import { oldProducts } from "./kernel_generation.ts";
+import { latency } from "./kernel_latency.ts";
 import { precision } from "./kernel_precision.ts";
 import { workedDevices } from "./measures.ts";
 import type { Rule } from "./rule.ts";
@@ -21,6 +22,7 @@ export const kernels: Rule = {
       attention(devices),
       oldProducts(devices),
       elementwise(devices),
+      latency(devices),
     ]
       .filter((found) => found !== null);
     const dominating = findings.length === 0 ? dominatingKernel(devices) : null;

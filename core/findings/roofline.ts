@@ -70,7 +70,9 @@ function unknown([device]: readonly WorkedDevice[]): NotKnown {
     missing: `how near the work is to the device's limits: ${
       device!.name ?? "this device"
     } tells no tensor or memory bandwidth activity`,
-    how: "Nsight Compute on the largest kernel; from Hopper on the driver tells it by itself",
+    how: device!.activity.source === "rocm"
+      ? "rocprof-compute (Omniperf) on the largest kernel"
+      : "Nsight Compute on the largest kernel; from Hopper on the driver tells it by itself",
     is_decisive: false,
   };
 }

@@ -4,13 +4,17 @@ import { capture } from "./capture.ts";
 import { change } from "./change.ts";
 import { collectives } from "./collectives.ts";
 import { engine } from "./engine.ts";
+import { deviceMemory } from "./device_memory.ts";
 import { errors } from "./errors.ts";
 import { gpuIdle } from "./gpu_idle.ts";
 import { hardware } from "./hardware.ts";
 import { host } from "./host.ts";
+import { hostsDiffer } from "./hosts_differ.ts";
+import { hostsStraggler } from "./hosts_straggler.ts";
 import { kernels } from "./kernels.ts";
 import { roofline } from "./roofline.ts";
 import type { FleetRule, Rule } from "./rule.ts";
+import { smallKernels } from "./small_kernels.ts";
 import { throttling } from "./throttling.ts";
 import { transfers } from "./transfers.ts";
 
@@ -23,7 +27,9 @@ export const rules: readonly Rule[] = [
   transfers,
   collectives,
   throttling,
+  smallKernels,
   kernels,
+  deviceMemory,
   roofline,
   engine,
   host,
@@ -31,4 +37,4 @@ export const rules: readonly Rule[] = [
 ];
 
 /** Rules about several instances. */
-export const fleetRules: readonly FleetRule[] = [];
+export const fleetRules: readonly FleetRule[] = [hostsStraggler, hostsDiffer];

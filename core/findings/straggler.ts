@@ -60,12 +60,14 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
   const throttled = throttledBy(device);
   const isOnlyThrottled = throttled !== null &&
     others.filter((other) => throttledBy(other)?.cause === throttled.cause).length === 0;
+  const work = factor !== null && factor < SLOW_FACTOR && !isOnlyThrottled;
   const why = isOnlyThrottled
     ? `its clock is held down by ${throttled.reason}`
-    : factor !== null && factor < SLOW_FACTOR
+    : work
     ? "its kernels are as fast as the others', so it has more work"
-    : "why is not in its clocks or throttle reasons";
-  const work = factor !== null && factor < SLOW_FACTOR;
+    : factor !== null && isFullClock(device, others)
+    ? "its kernels take longer at the same clock, so each has more to do, or memory, a link or a neighbour slows it"
+    : "clocks and throttle reasons do not tell why";
   return {
     id: work ? "collectives/uneven_work" : "collectives/straggler",
     class: "collective",
@@ -115,6 +117,11 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
     remedies: work
       ? ["balance the work between ranks: sequence lengths, experts, layers of a pipeline stage"]
       : [
+        ...(isFullClock(device, others) && !isOnlyThrottled
+          ? [
+            "see whether its share of the work is larger: longer sequences, more samples or experts",
+          ]
+          : []),
         isOnlyThrottled && throttled.cause === "power_brake"
           ? `have the power supply and cabling of ${deviceName(device)} (${device.uuid}) checked`
           : isOnlyThrottled && throttled.cause === "heat"
@@ -134,7 +141,8 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
   };
 }
 
-function rankOf(device: WorkedDevice): Rank<WorkedDevice> {
+/** How a device compares: its time in collectives and in everything else. */
+export function rankOf(device: WorkedDevice): Rank<WorkedDevice> {
   const { captured_seconds } = device.activity;
   const collective = categorySeconds(device, "collective");
   return {
@@ -145,7 +153,7 @@ function rankOf(device: WorkedDevice): Rank<WorkedDevice> {
 }
 
 /** Mean length of the same kernels on a device, as a multiple of the others'; weighted by time. */
-function sameKernels(device: WorkedDevice, others: readonly WorkedDevice[]): number | null {
+export function sameKernels(device: WorkedDevice, others: readonly WorkedDevice[]): number | null {
   let own = 0;
   let usual = 0;
   for (const kernel of device.activity.kernels.slice(0, 40)) {
@@ -159,4 +167,11 @@ function sameKernels(device: WorkedDevice, others: readonly WorkedDevice[]): num
     usual += kernel.times * median(means);
   }
   return usual > 0 ? own / usual : null;
+}
+
+/** Whether the clock of a device is as high as that of the others, within two percent. */
+function isFullClock({ clock_megahertz }: WorkedDevice, others: readonly WorkedDevice[]): boolean {
+  const clocks = others.flatMap(({ clock_megahertz: clock }) => clock?.mean ?? []);
+  return clock_megahertz !== null && clocks.length > 0 &&
+    clock_megahertz.mean >= 0.98 * median(clocks);
 }

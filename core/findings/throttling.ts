@@ -15,8 +15,6 @@ import type { Rule } from "./rule.ts";
 
 /** A few percent of power capping are normal on every device under full load. */
 const LOST_SHARE = 0.05;
-/** Under its default limit a device may lose this much before it is worth a word. */
-const LOST_SHARE_BY_DEFAULT = 0.12;
 /** A reason that held for less of the time is no cause. */
 const HELD_SHARE = 0.2;
 
@@ -75,9 +73,9 @@ export function throttledBy(device: WorkedDevice): Throttled | null {
 }
 
 function isCostly({ device, cause, lost }: Throttled): boolean {
-  if (lost === null) return cause !== "power_limit" || isLimited(device);
-  if (cause !== "power_limit" || isLimited(device)) return lost >= LOST_SHARE;
-  return lost >= LOST_SHARE_BY_DEFAULT;
+  // At its own limit a device is as fast as it was made: large products draw all of its power.
+  if (cause === "power_limit" && !isLimited(device)) return false;
+  return lost === null || lost >= LOST_SHARE;
 }
 
 /** Whether the limit is set below the one as delivered. */
@@ -199,8 +197,8 @@ function finding(cause: Cause, some: readonly Throttled[], all: readonly WorkedD
       "gpu_throttled_nanoseconds of this reason falls to 0 and gpu_clock_sm_megahertz rises under the same load",
     where,
     explains: cause === "power_limit"
-      ? ["straggler"]
-      : ["straggler", "throttling/power_limit", "throttling/hardware"],
+      ? ["collectives/straggler"]
+      : ["throttling/power_limit", "throttling/hardware"],
   };
 }
 
