@@ -149,7 +149,7 @@ Deno.test("other paths are 404, other methods 405 with what is allowed", async (
   assert.equal(missing.status, 404);
   assert.match(
     problem.check(await missing.json()).detail,
-    /: \/signals, \/signals\/windows, and \/health are served here$/,
+    /: \/signals, \/signals\/windows, \/context, \/findings, and \/health are served here$/,
   );
   const response = await get("/signals", { method: "POST", body: "x" });
   assert.equal(response.status, 405);
