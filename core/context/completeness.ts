@@ -1,8 +1,9 @@
 /** The section on completeness: what was not captured and why, what was lost, what came late. */
 
+import { fenced, named } from "../quoted.ts";
 import type { SectionText } from "./page.ts";
 import { labelOf, type Subject } from "./subject.ts";
-import { number, quoted } from "./words.ts";
+import { number } from "./words.ts";
 
 /** Completeness. */
 export function completenessSection({ instances }: Subject): SectionText {
@@ -16,8 +17,8 @@ export function completenessSection({ instances }: Subject): SectionText {
         facts.captures.some((other) => other.capture === capture && other.of !== "");
       if (is_captured || isTold) continue;
       say(
-        `not captured: ${capture}${of ? ` of ${quoted(of, 60)}` : ""}${
-          reason ? `: ${quoted(reason)}` : ""
+        `not captured: ${named(capture, 60)}${of ? ` of ${named(of, 60)}` : ""}${
+          reason ? `: ${fenced(reason)}` : ""
         }`,
         label,
       );

@@ -1,9 +1,10 @@
 /** The section on devices, side by side: what decides is the one that differs. */
 
+import { named } from "../quoted.ts";
 import type { DeviceFacts, Level } from "../facts/mod.ts";
 import type { SectionText } from "./page.ts";
 import { devicesOf, type PlacedDevice, type Subject } from "./subject.ts";
-import { meanOf, number, percent, quoted, row, UNKNOWN } from "./words.ts";
+import { meanOf, number, percent, row, UNKNOWN } from "./words.ts";
 
 /** A column: its heading, and its cell. */
 interface Column {
@@ -99,7 +100,7 @@ function peaksOf(devices: readonly PlacedDevice[]): string[] {
       .filter(([type]) => ["fp32", "tf32", "bf16", "fp8", "fp4"].includes(type))
       .map(([type, value]) => `${type} ${number(value)}`).join(", ");
     return [
-      `Peaks of ${quoted(name ?? "the device", 60)}: memory ${
+      `Peaks of ${named(name ?? "the-device", 60)}: memory ${
         number(peaks.memory_gigabytes_per_second)
       } GB/s; TFLOPS ${flops}.`,
     ];
@@ -110,15 +111,15 @@ function peaksOf(devices: readonly PlacedDevice[]): string[] {
 function processOf({ facts, device }: PlacedDevice): string {
   const pids = device.activity?.pids ?? [];
   const ranks = pids.flatMap((pid) => facts.processes.find((one) => one.pid === pid)?.rank ?? []);
-  const pid = pids.slice(0, 3).join("+") || UNKNOWN;
-  return ranks.length > 0 ? `${pid} rank ${ranks.join("+")}` : pid;
+  const pid = pids.slice(0, 3).map((one) => named(one, 20)).join("+") || UNKNOWN;
+  return ranks.length > 0 ? `${pid} rank ${ranks.map((one) => named(one, 20)).join("+")}` : pid;
 }
 
 function throttledOf({ device: { throttled } }: PlacedDevice): string {
   if (throttled === null) return UNKNOWN;
   const held = throttled.filter(({ share }) => share >= 0.01);
   return held.length > 0
-    ? held.map(({ reason, share }) => `${reason} ${percent(share)} %`).join(", ")
+    ? held.map(({ reason, share }) => `${named(reason, 60)} ${percent(share)} %`).join(", ")
     : "no";
 }
 

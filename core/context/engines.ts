@@ -1,9 +1,10 @@
 /** The section on engines: load, queues, cache and latencies, with the arithmetic done. */
 
+import { named } from "../quoted.ts";
 import type { EngineFacts } from "../facts/mod.ts";
 import type { Row, SectionText } from "./page.ts";
 import { labelOf, type Subject } from "./subject.ts";
-import { durations, number, percent, quoted, rangeOf, seconds } from "./words.ts";
+import { durations, number, percent, rangeOf, seconds } from "./words.ts";
 
 /** Engines with lines of their own. */
 const DETAILED = 4;
@@ -35,10 +36,11 @@ export function engineSection({ instances }: Subject): SectionText {
 }
 
 function headOf({ engine, tags }: EngineFacts, on: string): string {
-  const own = Object.entries(tags).map(([name, value]) => `${name}=${quoted(value, 80)}`).join(
-    ", ",
-  );
-  return `${engine}${on}${own ? ` (${own})` : ""}:`;
+  const own = Object.entries(tags).map(([name, value]) => `${named(name, 60)}=${named(value, 80)}`)
+    .join(
+      ", ",
+    );
+  return `${named(engine, 40)}${on}${own ? ` (${own})` : ""}:`;
 }
 
 function linesOf(one: EngineFacts): string[] {
@@ -86,7 +88,7 @@ function linesOf(one: EngineFacts): string[] {
         `configuration: ${
           Object.entries(one.configuration).filter(([name]) => !(name in one.tags)).map((
             [name, value],
-          ) => `${quoted(name, 60)}=${quoted(value, 60)}`).join(", ")
+          ) => `${named(name, 60)}=${named(value, 60)}`).join(", ")
         }`,
       ]
       : []),

@@ -1,9 +1,10 @@
 /** The section of errors: newest first, repeats folded. */
 
+import { fenced } from "../quoted.ts";
 import type { ErrorEntry } from "../entries.ts";
 import type { SectionText } from "./page.ts";
 import { labelOf, type Subject } from "./subject.ts";
-import { code, number } from "./words.ts";
+import { number } from "./words.ts";
 
 /** Entries that are looked at. */
 const MOST = 60;
@@ -41,12 +42,14 @@ export function errorsSection({ instances }: Subject): SectionText {
     const ago = Number(end_ns - entry.log_ns) / 1e9;
     const of = instances.length > 1 ? `, ${label}` : "";
     const traceback = entry.exception
-      ? `\n  traceback ends ${code(entry.exception.slice(-2 * TRACEBACK_LENGTH), TRACEBACK_LENGTH)}`
+      ? `\n  traceback ends ${
+        fenced(entry.exception.slice(-2 * TRACEBACK_LENGTH), TRACEBACK_LENGTH)
+      }`
       : "";
     return {
       text: `- ${entry.level}, ${number(Math.max(0, ago))} s before the end${
         times > 1 ? `, ${times} times` : ""
-      }${of}: ${code(entry.message, 300)}${traceback}`,
+      }${of}: ${fenced(entry.message, 300)}${traceback}`,
       weight: (entry.level === "error" ? 560 : 330) - at,
     };
   });

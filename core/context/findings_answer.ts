@@ -1,5 +1,6 @@
 /** Findings as data: the answer of both endpoints, its check and its schema. */
 
+import { quoted, sentenceOf } from "../quoted.ts";
 import type {
   Confidence,
   Evidence,
@@ -23,7 +24,6 @@ import {
 import type { Tags } from "../tags.ts";
 import { upToTags } from "../value_schema.ts";
 import { MAX_TAGS } from "../limits.ts";
-import { quoted } from "./words.ts";
 
 /** What was found, as it is answered. */
 export interface FindingsAnswer {
@@ -80,26 +80,26 @@ export const findingsShape: Shape<FindingsAnswer> = object<FindingsAnswer>({
 /** The answer for what was found: texts without control characters and secrets. */
 export function findingsAnswer({ verdict, findings, not_known }: Findings): FindingsAnswer {
   return {
-    verdict: { kind: verdict.kind, sentence: quoted(verdict.sentence, LENGTH) },
+    verdict: { kind: verdict.kind, sentence: sentenceOf(verdict.sentence, LENGTH) },
     findings: findings.map(({ explains: _, ...finding }) => ({
       ...finding,
       share_at_stake: finding.share_at_stake && Math.min(1, Math.max(0, finding.share_at_stake)),
-      title: quoted(finding.title, LENGTH),
-      doubt: quoted(finding.doubt, LENGTH),
+      title: sentenceOf(finding.title, LENGTH),
+      doubt: sentenceOf(finding.doubt, LENGTH),
       evidence: finding.evidence.map((one) => ({
         ...one,
         metric: quoted(one.metric),
-        what: quoted(one.what, LENGTH),
+        what: sentenceOf(one.what, LENGTH),
         tags: quotedTags(one.tags),
       })),
-      remedies: finding.remedies.map((one) => quoted(one, LENGTH)),
-      verify: quoted(finding.verify, LENGTH),
-      where: quoted(finding.where, LENGTH),
+      remedies: finding.remedies.map((one) => sentenceOf(one, LENGTH)),
+      verify: sentenceOf(finding.verify, LENGTH),
+      where: sentenceOf(finding.where, LENGTH),
     })),
     not_known: not_known.map(({ rule, missing, how, is_decisive }) => ({
       rule,
-      missing: quoted(missing, LENGTH),
-      how: quoted(how, LENGTH),
+      missing: sentenceOf(missing, LENGTH),
+      how: sentenceOf(how, LENGTH),
       is_decisive,
     })),
   };

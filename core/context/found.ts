@@ -1,9 +1,10 @@
 /** The section of findings: the verdict, what costs most first, and what cannot be told. */
 
+import { named, sentenceOf } from "../quoted.ts";
 import type { Evidence, FoldedFinding } from "../findings/mod.ts";
 import type { Row, SectionText } from "./page.ts";
 import type { Subject } from "./subject.ts";
-import { number, quoted } from "./words.ts";
+import { number } from "./words.ts";
 
 /** Findings. */
 export function findingsSection(
@@ -23,7 +24,7 @@ export function findingsSection(
         ? [{
           lead: ["Not known:"],
           rows: not_known.map(({ missing, how, is_decisive }, at): Row => ({
-            text: `- ${quoted(missing, 400)}. To know it: ${quoted(how, 400)}.`,
+            text: `- ${sentenceOf(missing, 600)}. To know it: ${sentenceOf(how, 400)}.`,
             weight: (is_decisive ? 960 : 380) - at,
           })),
         }]
@@ -54,28 +55,31 @@ function findingRows(finding: FoldedFinding, at: number): Row[] {
   return [
     {
       text: `${at + 1}. ${sentence(title)}\n   [${id}${of}; ${stake}; confidence ${confidence}${
-        doubt ? ` (${quoted(doubt)})` : ""
-      }${places ? `; ${quoted(places)}` : ""}]`,
+        doubt ? ` (${sentenceOf(doubt, 300)})` : ""
+      }${places ? `; ${sentenceOf(places, 300)}` : ""}]`,
       weight,
     },
     { text: `   Evidence: ${evidence.map(evidenceText).join("; ")}.`, weight: weight - 1 },
     ...(remedies.length > 0
       ? [{
-        text: `   Remedies: ${remedies.map((one, index) => `(${index + 1}) ${one}`).join("; ")}.`,
+        text: `   Remedies: ${
+          remedies.map((one, index) => `(${index + 1}) ${sentenceOf(one, 500)}`).join("; ")
+        }.`,
         weight: weight - 2,
       }]
       : []),
-    { text: `   Verify: ${verify}.`, weight: weight - 3 },
+    { text: `   Verify: ${sentenceOf(verify, 500)}.`, weight: weight - 3 },
   ];
 }
 
 function evidenceText({ what, value, unit, metric, tags }: Evidence): string {
-  const own = Object.entries(tags).map(([name, tag]) => `${name}=${quoted(tag, 60)}`).join(",");
-  return `${what}: ${number(value)} ${unit} (${metric}${own ? `{${own}}` : ""})`;
+  const own = Object.entries(tags).map(([name, tag]) => `${named(name, 60)}=${named(tag, 60)}`)
+    .join(",");
+  return `${what}: ${number(value)} ${unit} (${named(metric, 100)}${own ? `{${own}}` : ""})`;
 }
 
 function sentence(text: string): string {
-  const one = quoted(text, 700);
+  const one = sentenceOf(text, 900);
   return /[.!?]$/.test(one) ? one : `${one}.`;
 }
 

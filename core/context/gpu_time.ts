@@ -1,9 +1,10 @@
 /** The section on GPU time: kernels, graphs, copies and waits; devices that agree share one table. */
 
+import { fenced, named } from "../quoted.ts";
 import type { Activity } from "../facts/mod.ts";
 import type { Block, Row, SectionText } from "./page.ts";
 import { devicesOf, namesOf, type PlacedDevice, type Subject } from "./subject.ts";
-import { number, percent, quoted, row } from "./words.ts";
+import { number, percent, row } from "./words.ts";
 
 /** Devices whose shares differ by less, of the time, are one table. */
 const AGREE = 0.02;
@@ -122,7 +123,7 @@ function groupBlocks(
       rows: listed(lines).map((one): Row => ({
         text: row(
           idOf(one.name),
-          quoted(one.short, 80),
+          named(one.short, 80),
           one.category,
           percent(one.share),
           number(one.times / secondsOf(devices)),
@@ -210,7 +211,7 @@ function copyBlocks(devices: readonly Active[], weight: number): Block[] {
     lead: [row("copies", "% of time", "copies/s", "KB each", "GB/s")],
     rows: Array.from(kinds, ([kind, one]) => ({
       text: row(
-        kind,
+        named(kind, 40),
         percent(one.seconds / seconds),
         number(one.times / seconds),
         number(one.bytes === null || one.times === 0 ? null : one.bytes / one.times / 1e3),
@@ -237,7 +238,7 @@ function waitBlocks(devices: readonly Active[], weight: number): Block[] {
     lead: [row("host threads waiting for", "waits/s", "mean µs", "% of a thread's time")],
     rows: Array.from(waits, ([name, one]) => ({
       text: row(
-        quoted(name),
+        named(name),
         number(one.times / seconds),
         number(one.times > 0 ? 1e6 * one.seconds / one.times : null),
         percent(one.seconds / seconds),
@@ -252,11 +253,11 @@ function symbolsBlock(groups: readonly Active[][]): Block {
   const lines = linesOf(groups.flat()).filter(({ name, short }) =>
     name !== short && !short.startsWith("graph ")
   );
-  const named = lines.filter(({ share }) => share >= SYMBOL_SHARE).slice(0, SYMBOLS);
+  const largest = lines.filter(({ share }) => share >= SYMBOL_SHARE).slice(0, SYMBOLS);
   return {
-    lead: named.length > 0 ? ["Full symbols of the largest, by id:"] : [],
-    rows: named.map(({ name, share }) => ({
-      text: `[${idOf(name)}] ${quoted(name, 300)}`,
+    lead: largest.length > 0 ? ["Full symbols of the largest, by id:"] : [],
+    rows: largest.map(({ name, share }) => ({
+      text: `[${idOf(name)}] ${fenced(name, 300)}`,
       weight: 20 + 50 * share,
     })),
     of: "full symbols",

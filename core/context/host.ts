@@ -1,9 +1,10 @@
 /** The section on hosts: processors, memory, storage, network, and the busiest processes. */
 
+import { fenced, named } from "../quoted.ts";
 import type { HostFacts, InstanceFacts, ProcessFacts } from "../facts/mod.ts";
 import type { Block, Row, SectionText } from "./page.ts";
 import { labelOf, type Subject } from "./subject.ts";
-import { number, percent, quoted, rangeOf, row } from "./words.ts";
+import { number, percent, rangeOf, row } from "./words.ts";
 
 /** Processes with a row of their own. */
 const LISTED = 12;
@@ -27,14 +28,16 @@ export function hostSection({ instances }: Subject): SectionText {
 
 function hostLines(host: HostFacts): string[] {
   const modes = Object.entries(host.cpu_modes).filter(([, { mean }]) => mean >= 0.005)
-    .map(([mode, { mean }]) => `${quoted(mode, 20)} ${percent(mean)} %`).join(", ");
+    .map(([mode, { mean }]) => `${named(mode, 20)} ${percent(mean)} %`).join(", ");
   const stalled = host.stalled.filter(({ share }) => share >= 0.005)
-    .map(({ resource, kind, share }) => `${resource} ${kind} ${percent(share)} %`).join(", ");
+    .map(({ resource, kind, share }) =>
+      `${named(resource, 20)} ${named(kind, 20)} ${percent(share)} %`
+    ).join(", ");
   const disks = host.disks.filter((disk) =>
     disk.read_bytes_per_second + disk.written_bytes_per_second > 1e5
   )
     .map((disk) =>
-      `${quoted(disk.name, 30)} ${number(disk.read_bytes_per_second / 1e6)} read, ${
+      `${named(disk.name, 30)} ${number(disk.read_bytes_per_second / 1e6)} read, ${
         number(disk.written_bytes_per_second / 1e6)
       } written`
     ).join("; ");
@@ -42,7 +45,7 @@ function hostLines(host: HostFacts): string[] {
     one.received_bytes_per_second + one.sent_bytes_per_second > 1e5
   )
     .map((one) =>
-      `${quoted(one.name, 30)} ${number(one.received_bytes_per_second / 1e6)} received, ${
+      `${named(one.name, 30)} ${number(one.received_bytes_per_second / 1e6)} received, ${
         number(one.sent_bytes_per_second / 1e6)
       } sent`
     ).join("; ");
@@ -117,14 +120,14 @@ function folds(processes: readonly ProcessFacts[]): string[] {
     };
     const [first] = group;
     return row(
-      group.length > 1 ? `${group.length} processes, each` : first!.pid ?? "sum",
+      group.length > 1 ? `${group.length} processes, each` : named(first!.pid ?? "sum", 20),
       number(mean(({ user_cpus }) => user_cpus)),
       number(mean(({ system_cpus }) => system_cpus)),
       number(mean(({ threads }) => threads)),
       number(mean(({ memory_bytes }) => memory_bytes && memory_bytes.mean / 1e9)),
       number(mean((process) => process.voluntary_switches_per_second)),
       number(mean((process) => process.involuntary_switches_per_second)),
-      quoted(first!.command_line ?? "not known", 110),
+      first!.command_line === null ? "not known" : fenced(first!.command_line, 110),
     );
   });
 }

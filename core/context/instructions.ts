@@ -1,9 +1,9 @@
 /** The section of instructions: how to conclude soundly, and the next useful queries. */
 
+import { fenced } from "../quoted.ts";
 import { describeSpan } from "./queries.ts";
 import type { SectionText } from "./page.ts";
 import type { Subject } from "./subject.ts";
-import { code } from "./words.ts";
 
 /** The part that does not depend on data: how to read the text, and rules for sound conclusions. */
 export const GUIDE: readonly string[] = [
@@ -21,7 +21,7 @@ export function instructionsSection(subject: Subject): SectionText {
   const { available_tags } = subject;
   const queries = describeSpan(subject);
   const tags = [...available_tags].map(([name, values]) =>
-    `${code(name, 60)}: ${values.slice(0, 5).map((value) => code(value, 60)).join(", ")}`
+    `${fenced(name, 60)}: ${values.slice(0, 5).map((value) => fenced(value, 60)).join(", ")}`
   );
   return {
     section: "instructions",

@@ -1,9 +1,10 @@
 /** The section of metrics that matter: number and course; constant ones as a count. */
 
+import { named } from "../quoted.ts";
 import type { Course, InstanceFacts } from "../facts/mod.ts";
 import type { SectionText } from "./page.ts";
 import { labelOf, type Subject } from "./subject.ts";
-import { number, quoted, row } from "./words.ts";
+import { number, row } from "./words.ts";
 
 /** Points of a course. */
 const POINTS = 6;
@@ -27,13 +28,13 @@ interface Line {
 /** Metrics. */
 export function metricsSection(subject: Subject): SectionText {
   const { instances, findings } = subject;
-  const named = new Set(
+  const told = new Set(
     findings.findings.flatMap(({ evidence }) => evidence.map(({ metric }) => metric)),
   );
   let constant = 0;
   const lines = instances.flatMap((facts): Line[] =>
     facts.courses.flatMap((course) => {
-      const line = lineOf(facts, course, { named, label: labelOf(facts, instances) });
+      const line = lineOf(facts, course, { told, label: labelOf(facts, instances) });
       if (line === null) constant++;
       return line ?? [];
     })
@@ -41,7 +42,7 @@ export function metricsSection(subject: Subject): SectionText {
   const startup = instances.some(({ span }) => span.startup_seconds > 0) ? ", after start-up" : "";
   const rows = lines.map(({ course, label, known, points, weight }) => ({
     text: row(
-      `${quoted(course.metric, 80)}${tagsOf(course)}${instances.length > 1 ? ` on ${label}` : ""}`,
+      `${named(course.metric, 80)}${tagsOf(course)}${instances.length > 1 ? ` on ${label}` : ""}`,
       course.of === "rate" ? "a second" : course.of === "mean" ? "mean of values" : "level",
       number(known[0]),
       number(known.at(-1)),
@@ -85,7 +86,7 @@ function isOfIdle({ processes }: InstanceFacts, { tags }: Course): boolean {
 function lineOf(
   facts: InstanceFacts,
   course: Course,
-  { named, label }: { named: ReadonlySet<string>; label: string },
+  { told, label }: { told: ReadonlySet<string>; label: string },
 ): Line | null {
   if (NOISE.test(course.metric) || isOfIdle(facts, course)) return null;
   const values = course.values.slice(facts.first_steady_step);
@@ -95,7 +96,7 @@ function lineOf(
   const max = Math.max(...known);
   const size = Math.max(Math.abs(min), Math.abs(max));
   if (size === 0 || (max - min) / size < CONSTANT) return null;
-  const isNamed = named.has(course.metric);
+  const isNamed = told.has(course.metric);
   const trend = Math.abs(known.at(-1)! - known[0]!) / size;
   return {
     course,
@@ -117,7 +118,7 @@ function pointsOf(values: readonly (number | null)[]): string {
 function tagsOf({ tags }: Course): string {
   const own = Object.entries(tags).filter(([name]) => name !== "device.bus_id")
     .map(([name, value]) =>
-      `${name}=${quoted(name === "device.uuid" ? value.slice(0, 12) : value, 40)}`
+      `${named(name, 40)}=${named(name === "device.uuid" ? value.slice(0, 12) : value, 40)}`
     );
   return own.length > 0 ? `{${own.join(",")}}` : "";
 }

@@ -1,5 +1,6 @@
 /** Subjects of the text: instances with their facts, and devices with a name that is theirs alone. */
 
+import { named } from "../quoted.ts";
 import type { Findings } from "../findings/mod.ts";
 import type { DeviceFacts, InstanceFacts } from "../facts/mod.ts";
 import type { Interval } from "../gaps.ts";
@@ -50,10 +51,10 @@ export function devicesOf({ instances }: Subject): PlacedDevice[] {
   return worked.length > 0 ? worked : placed;
 }
 
-/** A short name of an instance: its host, or its id where hosts are the same. */
+/** A short name of an instance: its host, or its id where hosts are the same or not one word. */
 export function labelOf({ instance }: InstanceFacts, all: readonly InstanceFacts[]): string {
   const host = instance.tags["host.name"];
-  const isAlone = host !== undefined &&
+  const isAlone = host !== undefined && host === named(host, 60) &&
     all.filter((other) => other.instance.tags["host.name"] === host).length === 1;
   return isAlone ? host : instance.instance_id;
 }

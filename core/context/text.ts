@@ -1,5 +1,6 @@
 /** The context text: what a language model is given to decide what to change. The same data gives the same text. */
 
+import { fenced } from "../quoted.ts";
 import { aboutSection } from "./about.ts";
 import { completenessSection } from "./completeness.ts";
 import { descriptionsSection } from "./descriptions.ts";
@@ -15,7 +16,6 @@ import { pageOf, type SectionText } from "./page.ts";
 import { DEFAULT_TOKENS } from "./parameters.ts";
 import { type Section, SECTIONS } from "./sections.ts";
 import type { Subject } from "./subject.ts";
-import { code } from "./words.ts";
 
 /** The size and the parts of a text. */
 export interface TextOptions {
@@ -60,7 +60,7 @@ function nothingMatched(subject: Subject, max_tokens: number): string {
   const tags = Object.entries(subject.tags).map(([name, value]) => `${name}:${value}`).join(";");
   const lead = [
     tags
-      ? `Nothing matched: no instance with the tags ${code(tags)} ran in the span.`
+      ? `Nothing matched: no instance with the tags ${fenced(tags)} ran in the span.`
       : "Nothing matched: no instance ran in the span.",
     "This says nothing about the workload. Ask for another span, or for tags that exist (below).",
   ];

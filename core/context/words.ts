@@ -1,8 +1,7 @@
-/** Words and numbers of the text: three significant digits, units, and what came from the workload. */
+/** Words and numbers of the text: three significant digits, units, and rows of tables. */
 
 import type { Durations, Level } from "../facts/mod.ts";
 import type { QuantileLocation } from "../series/mod.ts";
-import { redactText } from "../redact.ts";
 
 /** What stands where nothing was measured. */
 export const UNKNOWN = "-";
@@ -62,26 +61,4 @@ export function durations(of: Durations | null): string {
 /** A row of a table; what the cells cannot have are line breaks and bars. */
 export function row(...cells: (string | number)[]): string {
   return cells.map((cell) => String(cell).replace(/[|\r\n]+/g, "/")).join(" | ");
-}
-
-/** Longest word of the workload in the text. */
-const LONGEST = 200;
-
-/**
- * Text of the workload as data: secrets redacted first, then control characters and marks that could
- * close the fence or begin a section replaced, then cut at `length`.
- */
-export function quoted(text: string, length = LONGEST): string {
-  const plain = redactText(text)
-    // deno-lint-ignore no-control-regex
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g, " ")
-    .replaceAll("`", "'")
-    .replace(/\s+/g, " ")
-    .trim();
-  return [...plain].length > length ? `${[...plain].slice(0, length - 1).join("")}…` : plain;
-}
-
-/** Text of the workload between marks that it cannot contain. */
-export function code(text: string, length = LONGEST): string {
-  return `\`${quoted(text, length)}\``;
 }

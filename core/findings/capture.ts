@@ -1,5 +1,6 @@
 /** Capture: what was not measured, so that its absence is not taken for zero. */
 
+import { fenced } from "../quoted.ts";
 import type { InstanceFacts } from "../facts/mod.ts";
 import { type Judgement, NOTHING, type NotKnown } from "./finding.ts";
 import type { Rule } from "./rule.ts";
@@ -24,7 +25,7 @@ function gpu(facts: InstanceFacts): NotKnown[] {
     states.find(({ reason }) => reason !== null);
   return [{
     rule: "capture",
-    missing: `GPU activity was not captured${refused?.reason ? `: ${refused.reason}` : ""}`,
+    missing: `GPU activity was not captured${refused?.reason ? `: ${fenced(refused.reason)}` : ""}`,
     how: /another tool|holds CUPTI/.test(refused?.reason ?? "")
       ? "run again without the other profiler, until the work is steady"
       : "do what profiler_capture_state and its reason ask for, and run again",
@@ -40,7 +41,7 @@ function telemetry({ devices, captures }: InstanceFacts): NotKnown[] {
   return [{
     rule: "capture",
     missing: `device telemetry (utilization, power, clocks, memory) was not captured${
-      state?.reason ? `: ${state.reason}` : ""
+      state?.reason ? `: ${fenced(state.reason)}` : ""
     }`,
     how:
       "see that the driver's library (libnvidia-ml.so.1, or AMD's sysfs) is visible where service-run runs",

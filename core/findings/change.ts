@@ -3,6 +3,7 @@
  * differ most (the largest t of Welch's test, as in E-Divisive with two segments).
  */
 
+import { named } from "../quoted.ts";
 import type { Course, InstanceFacts } from "../facts/mod.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
@@ -85,11 +86,13 @@ function finding(facts: InstanceFacts, { course, at, before, after }: Split): Fi
     id: "change",
     class: "change",
     title:
-      `Change ${digits(minutes)} minutes into the run: ${course.metric} fell by ${percent(lost)}` +
+      `Change ${digits(minutes)} minutes into the run: ${named(course.metric, 100)} fell by ${
+        percent(lost)
+      }` +
       (each.length > 0
         ? `; with it ${
           each.map(({ course, before, after }) =>
-            `${course.metric} went from ${digits(before)} to ${digits(after)}`
+            `${named(course.metric, 100)} went from ${digits(before)} to ${digits(after)}`
           ).join(", ")
         }`
         : ""),
@@ -127,7 +130,7 @@ function finding(facts: InstanceFacts, { course, at, before, after }: Split): Fi
     verify: `read the spans before and after it by themselves: end=${
       step.from_ns / 1_000_000_000n
     } and start=${step.from_ns / 1_000_000_000n}`,
-    where: course.tags["device.uuid"] ?? "",
+    where: "device.uuid" in course.tags ? named(course.tags["device.uuid"]!, 60) : "",
     explains: [],
   };
 }

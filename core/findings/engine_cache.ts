@@ -1,5 +1,6 @@
 /** KV cache of an engine: requests that wait or are thrown out because it is full. */
 
+import { named } from "../quoted.ts";
 import { type EngineFacts, flagOf, type InstanceFacts } from "../facts/mod.ts";
 import {
   BASE,
@@ -49,7 +50,7 @@ export function cacheFull(facts: InstanceFacts, one: EngineFacts): Finding | nul
       (one.queue ? ` ${digits(one.queue.mean_seconds)} s in the queue` : "") +
       (hasRoom
         ? `, while ${digits(free.bytes / 1e9)} GB of each device are unused${
-          setting ? ` (${flag} ${setting})` : ""
+          setting ? ` (${flag} ${named(setting, 40)})` : ""
         }`
         : ""),
     share_at_stake: queuedShare(one),
@@ -70,7 +71,11 @@ export function cacheFull(facts: InstanceFacts, one: EngineFacts): Finding | nul
     ],
     remedies: [
       ...(hasRoom
-        ? [`raise ${flag}${setting ? ` above ${setting}` : ""}: the free memory becomes cache`]
+        ? [
+          `raise ${flag}${
+            setting ? ` above ${named(setting, 40)}` : ""
+          }: the free memory becomes cache`,
+        ]
         : []),
       "a smaller data type for the cache (--kv-cache-dtype fp8)",
       "another replica or more devices for the model; smaller weights leave room for cache",

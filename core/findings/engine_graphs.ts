@@ -1,5 +1,6 @@
 /** Graphs of an engine: decode steps that are launched kernel by kernel. */
 
+import { named } from "../quoted.ts";
 import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
 import { BASE, requests } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
@@ -16,7 +17,7 @@ export function eager(facts: InstanceFacts, one: EngineFacts): Finding | null {
     id: "engine/graphs_off",
     title:
       `CUDA graphs are off${
-        flag ? ` (${flag})` : ""
+        flag ? ` (${named(flag, 60)})` : ""
       }: each decode step launches its kernels one by one` +
       (idle === null ? "" : `, and the GPU is idle ${percent(idle)} of the time`),
     share_at_stake: idle === null ? null : 0.9 * idle,
@@ -39,7 +40,11 @@ export function eager(facts: InstanceFacts, one: EngineFacts): Finding | null {
       }]),
       requests(one, "running"),
     ],
-    remedies: [`start without ${flag ?? "the option that disables graphs"}, if memory allows`],
+    remedies: [
+      `start without ${
+        flag ? named(flag, 60) : "the option that disables graphs"
+      }, if memory allows`,
+    ],
     verify:
       "cuda_graphs_nanoseconds has frames, time between tokens falls and the busy share rises",
     explains: [

@@ -1,5 +1,6 @@
 /** Errors that stop work: out of memory, lost devices and peers, processes that end again and again. */
 
+import { named } from "../quoted.ts";
 import type { ErrorEntry } from "../entries.ts";
 import type { InstanceFacts, ProcessFacts } from "../facts/mod.ts";
 import type { Finding, Judgement } from "./finding.ts";
@@ -100,7 +101,7 @@ function stopping(facts: InstanceFacts): Finding[] {
       ],
       remedies,
       verify: "the message does not come again",
-      where: newest.tags?.["process.pid"] ? `process ${newest.tags["process.pid"]}` : "",
+      where: newest.tags?.["process.pid"] ? `process ${named(newest.tags["process.pid"], 20)}` : "",
       explains: ["errors/restarts", "gpu_idle/pauses"],
     }];
   });

@@ -1,5 +1,6 @@
 /** A kernel that decides the speed by itself. */
 
+import { named } from "../quoted.ts";
 import type { Finding } from "./finding.ts";
 import { finding, part } from "./kernel_part.ts";
 import { amdahl, percent, type WorkedDevice } from "./measures.ts";
@@ -19,7 +20,7 @@ export function dominatingKernel(devices: readonly WorkedDevice[]): Finding | nu
   if (one.share < DOMINATING_SHARE) return null;
   return finding(one, {
     id: "kernels/dominating",
-    title: `One kernel, ${largest.short}, takes ${
+    title: `One kernel, ${named(largest.short, 80)}, takes ${
       percent(one.share)
     } of the time: if it took none, the work would be ${amdahl(one.share)} as fast`,
     gain: 0.3,

@@ -1,5 +1,6 @@
 /** Measures that several rules share, each `null` where it is not known. */
 
+import { named } from "../quoted.ts";
 import type {
   Activity,
   DeviceFacts,
@@ -95,7 +96,7 @@ export function ofDevices(some: readonly DeviceFacts[], all: readonly DeviceFact
 
 /** A device by its index, or by its uuid where that is not known. */
 export function deviceName({ index, uuid }: DeviceFacts): string {
-  return index === null ? uuid : `device ${index}`;
+  return index === null ? named(uuid, 60) : `device ${index}`;
 }
 
 /** A share as whole percent, one digit more below 10. */

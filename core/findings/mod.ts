@@ -3,6 +3,7 @@
  * pages only render them.
  */
 
+import { named } from "../quoted.ts";
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding, InstanceJudgement, Judgement, NotKnown, Sound } from "./finding.ts";
 import { type FoldedFinding, foldFindings, foldNotKnown, foldSound } from "./fold.ts";
@@ -39,7 +40,7 @@ export interface Findings {
 export function judge(facts: InstanceFacts): InstanceJudgement {
   return {
     instance_id: facts.instance.instance_id,
-    label: facts.instance.tags["host.name"] ?? facts.instance.instance_id,
+    label: named(facts.instance.tags["host.name"] ?? facts.instance.instance_id, 60),
     judgement: joined(rules.map((rule) => rule.judge(facts))),
   };
 }

@@ -1,5 +1,6 @@
 /** Roofline: whether work is at the memory's or the tensor cores' limit, and so as fast as it can be. */
 
+import { named } from "../quoted.ts";
 import type { Evidence, Judgement, NotKnown } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import { busyShare, mean, percent, type WorkedDevice, workedDevices } from "./measures.ts";
@@ -68,7 +69,7 @@ function unknown([device]: readonly WorkedDevice[]): NotKnown {
   return {
     rule: "roofline",
     missing: `how near the work is to the device's limits: ${
-      device!.name ?? "this device"
+      device!.name === null ? "this device" : named(device!.name, 60)
     } tells no tensor or memory bandwidth activity`,
     how: device!.activity.source === "rocm"
       ? "rocprof-compute (Omniperf) on the largest kernel"

@@ -3,6 +3,7 @@
  * is the slow one: the others are in it early.
  */
 
+import { named } from "../quoted.ts";
 import type { Finding } from "./finding.ts";
 import {
   categorySeconds,
@@ -123,12 +124,14 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
           ]
           : []),
         isOnlyThrottled && throttled.cause === "power_brake"
-          ? `have the power supply and cabling of ${deviceName(device)} (${device.uuid}) checked`
+          ? `have the power supply and cabling of ${deviceName(device)} (${
+            named(device.uuid, 60)
+          }) checked`
           : isOnlyThrottled && throttled.cause === "heat"
-          ? `have the cooling of ${deviceName(device)} (${device.uuid}) checked`
-          : `find what slows ${
-            deviceName(device)
-          } (${device.uuid}): clock, throttle reasons, temperature, link, neighbours`,
+          ? `have the cooling of ${deviceName(device)} (${named(device.uuid, 60)}) checked`
+          : `find what slows ${deviceName(device)} (${
+            named(device.uuid, 60)
+          }): clock, throttle reasons, temperature, link, neighbours`,
         "take it, or its host, out of the job until then: the job goes at the pace of its slowest device",
       ],
     verify:

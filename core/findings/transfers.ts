@@ -1,5 +1,6 @@
 /** Transfers: copies between host and device that take a large part of the time, and why they are slow. */
 
+import { named } from "../quoted.ts";
 import type { CopyWork, DeviceFacts } from "../facts/mod.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
@@ -62,7 +63,7 @@ function finding(
         activity.kernels.reduce((sum, { seconds }) => sum + seconds, 0) / activity.captured_seconds
     ),
   );
-  const kind = copy.name.replaceAll("_", "-");
+  const kind = named(copy.name.replaceAll("_", "-"), 40);
   const at = rate === null ? "" : ` at ${digits(rate / 1e9)} GB/s`;
   const reason = isSmall
     ? `in pieces of ${digits(size / 1024)} KiB`

@@ -93,6 +93,7 @@ export interface UploadParts {
   resources?: Resource[];
   errors?: Upload["window"]["errors"];
   tags?: Upload["tags"];
+  attributes?: Upload["attributes"];
 }
 
 /** An upload of one window. */
@@ -110,7 +111,7 @@ export function makeUpload(parts: UploadParts): Upload {
     profiler_version: "0.1.0",
     start_ns: nsFromTs(start),
     tags: parts.tags ?? { "instance.id": instance_id, "host.name": "box", "process.pid": "7" },
-    attributes: { "process.command_line": "python train.py" },
+    attributes: parts.attributes ?? { "process.command_line": "python train.py" },
     final,
     window: {
       from_ns: nsFromTs(from),

@@ -11,7 +11,7 @@ export const WORKLOAD_START = NOW_TS - 300;
 export const WORKLOAD_SECONDS = 120;
 
 /** What a test chooses of a workload. */
-export interface WorkloadParts extends Pick<UploadParts, "tags" | "errors"> {
+export interface WorkloadParts extends Pick<UploadParts, "tags" | "attributes" | "errors"> {
   /** Share of the time in which the device has work. */
   busy?: number;
   /** Name of its largest kernel. */
@@ -20,19 +20,27 @@ export interface WorkloadParts extends Pick<UploadParts, "tags" | "errors"> {
   device?: string;
   /** Its command line. */
   command?: string;
+  /** Further series of each window. */
+  more?: (to: number) => Series[];
 }
 
 /** Sends a workload of twelve windows; gives its `instance_id`. */
 export async function sendWorkload(
   service: TestService,
-  { busy = 0.5, kernel = "ampere_sgemm_128x64_tn", device = "A100", command, ...rest }:
-    WorkloadParts = {},
+  {
+    busy = 0.5,
+    kernel = "ampere_sgemm_128x64_tn",
+    device = "A100",
+    command,
+    more = () => [],
+    ...rest
+  }: WorkloadParts = {},
 ): Promise<string> {
   const instance_id = newInstanceId();
   for (let from = WORKLOAD_START; from < WORKLOAD_START + WORKLOAD_SECONDS; from += 10) {
     const to = from + 10;
     const ns = busy * 10e9;
-    const series = seriesOf(to, { ns, kernel });
+    const series = [...seriesOf(to, { ns, kernel }), ...more(to)];
     const resources = resourcesOf({ from, to, device, command });
     await send(service, {
       instance_id,
