@@ -41,6 +41,10 @@ function findingRows(finding: FoldedFinding, at: number): Row[] {
     ? "its share is part of that one's, not in addition"
     : share_at_stake === null
     ? "share at stake not known"
+    : finding.class === "engine"
+    ? `${
+      number(100 * share_at_stake)
+    } % of a request's time at stake: its latency, not the throughput`
     : `${number(100 * share_at_stake)} % of the time at stake, at most ${
       amdahl(share_at_stake)
     } fast without it`;

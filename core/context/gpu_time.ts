@@ -106,12 +106,21 @@ function groupBlocks(
   const categories = categoriesOf(lines);
   return [
     {
-      lead: [head, "", row("category", "% of time", "seconds", "launches/s")],
+      lead: [
+        head,
+        "",
+        row(
+          "category",
+          "% of time",
+          `seconds${devices.length > 1 ? " a device" : ""}`,
+          "launches/s",
+        ),
+      ],
       rows: categories.map((one): Row => ({
         text: row(
           one.category,
           percent(one.share),
-          number(one.seconds),
+          number(one.seconds / devices.length),
           number(one.times / secondsOf(devices)),
         ),
         weight: weight + 100 * one.share,

@@ -10,16 +10,19 @@ import { number, row } from "./words.ts";
 const POINTS = 6;
 /** Rows at most. */
 const MOST = 40;
-/** Relative change below which a course is constant. */
+/** Relative change below which a course is constant, and below which one is that no finding names. */
 const CONSTANT = 0.02;
+const CONSTANT_UNNAMED = 0.1;
 /** Metrics that change all the time without a meaning for a workload. */
-const NOISE = /^(?:profiler_|host_load_average$|process_open_descriptors$)|_distribution$/;
+const NOISE =
+  /^(?:profiler_|host_load_average$|host_cpu_mode_percent$|process_|gpu_pcie_throughput_)|_distribution$/;
 /** Processes that use less of a processor have no rows. */
 const IDLE_CPUS = 0.02;
 
 interface Line {
   course: Course;
   label: string;
+  tags: string;
   known: number[];
   points: string;
   weight: number;
@@ -40,9 +43,9 @@ export function metricsSection(subject: Subject): SectionText {
     })
   ).sort((a, b) => b.weight - a.weight).slice(0, MOST);
   const startup = instances.some(({ span }) => span.startup_seconds > 0) ? ", after start-up" : "";
-  const rows = lines.map(({ course, label, known, points, weight }) => ({
+  const rows = lines.map(({ course, label, tags, known, points, weight }) => ({
     text: row(
-      `${named(course.metric, 80)}${tagsOf(course)}${instances.length > 1 ? ` on ${label}` : ""}`,
+      `${named(course.metric, 80)}${tags}${instances.length > 1 ? ` on ${label}` : ""}`,
       course.of === "rate" ? "a second" : course.of === "mean" ? "mean of values" : "level",
       number(known[0]),
       number(known.at(-1)),
@@ -88,19 +91,21 @@ function lineOf(
   course: Course,
   { told, label }: { told: ReadonlySet<string>; label: string },
 ): Line | null {
-  if (NOISE.test(course.metric) || isOfIdle(facts, course)) return null;
+  const isNamed = told.has(course.metric);
+  if ((NOISE.test(course.metric) && !isNamed) || isOfIdle(facts, course)) return null;
   const values = course.values.slice(facts.first_steady_step);
   const known = values.filter((value) => value !== null);
   if (known.length < 2) return null;
   const min = Math.min(...known);
   const max = Math.max(...known);
   const size = Math.max(Math.abs(min), Math.abs(max));
-  if (size === 0 || (max - min) / size < CONSTANT) return null;
-  const isNamed = told.has(course.metric);
+  const least = isNamed ? CONSTANT : CONSTANT_UNNAMED;
+  if (size === 0 || (max - min) / size < least) return null;
   const trend = Math.abs(known.at(-1)! - known[0]!) / size;
   return {
     course,
     label,
+    tags: tagsOf(facts, course),
     known,
     points: pointsOf(values),
     weight: (isNamed ? 150 : 90) + 20 * trend + 10 * (max - min) / size,
@@ -115,10 +120,14 @@ function pointsOf(values: readonly (number | null)[]): string {
   ).join(" ");
 }
 
-function tagsOf({ tags }: Course): string {
+/** Tags of a series; a device by its index. */
+function tagsOf({ devices }: InstanceFacts, { tags }: Course): string {
   const own = Object.entries(tags).filter(([name]) => name !== "device.bus_id")
-    .map(([name, value]) =>
-      `${named(name, 40)}=${named(name === "device.uuid" ? value.slice(0, 12) : value, 40)}`
-    );
+    .map(([name, value]) => {
+      const index = name === "device.uuid" && devices.find(({ uuid }) => uuid === value)?.index;
+      return typeof index === "number"
+        ? `device=${index}`
+        : `${named(name, 40)}=${named(value, 40)}`;
+    });
   return own.length > 0 ? `{${own.join(",")}}` : "";
 }

@@ -24,10 +24,12 @@ const SIGNALS: readonly { name: string; of: (step: MeasuredStep) => number }[] =
 
 /** A step belongs to the work once it reaches this share of what is usual later. */
 const USUAL_SHARE = 0.5;
+/** A step that reaches this share is all work. */
+const WHOLE_SHARE = 0.9;
 
 /**
  * The end of start-up: the first step that reaches half of what three quarters of the steps stay below
- * (or of the greatest, where those have nothing to do). The step in which it ends is left out with it.
+ * (or of the greatest, where those have nothing to do). A step in which it ends is left out with it.
  */
 export function findStartUp(steps: readonly MeasuredStep[]): StartUp {
   for (const { name, of } of SIGNALS) {
@@ -35,8 +37,10 @@ export function findStartUp(steps: readonly MeasuredStep[]): StartUp {
     const usual = quantileOf(values, 0.75) || Math.max(0, ...values);
     if (usual <= 0) continue;
     const begins = values.findIndex((value) => value >= USUAL_SHARE * usual);
-    if (begins === 0) return { first: 0, reason: `${name} was there from the first step on` };
-    const first = begins + 1 < steps.length ? begins + 1 : begins;
+    // A step that reaches less than the usual is a part of start-up, and a part of the work.
+    const isMixed = values[begins]! < WHOLE_SHARE * usual && begins + 1 < steps.length;
+    const first = isMixed ? begins + 1 : begins;
+    if (first === 0) return { first: 0, reason: `${name} was there from the first step on` };
     return { first, reason: `until ${name} reached half of the usual amount` };
   }
   return { first: 0, reason: "no signal of work tells start-up apart" };
