@@ -20,11 +20,10 @@ const NOISE =
 const IDLE_CPUS = 0.02;
 
 interface Line {
+  facts: InstanceFacts;
   course: Course;
-  label: string;
-  tags: string;
+  values: (number | null)[];
   known: number[];
-  points: string;
   weight: number;
 }
 
@@ -37,21 +36,23 @@ export function metricsSection(subject: Subject): SectionText {
   let constant = 0;
   const lines = instances.flatMap((facts): Line[] =>
     facts.courses.flatMap((course) => {
-      const line = lineOf(facts, course, { told, label: labelOf(facts, instances) });
+      const line = lineOf(facts, course, told);
       if (line === null) constant++;
       return line ?? [];
     })
   ).sort((a, b) => b.weight - a.weight).slice(0, MOST);
   const startup = instances.some(({ span }) => span.startup_seconds > 0) ? ", after start-up" : "";
-  const rows = lines.map(({ course, label, tags, known, points, weight }) => ({
+  const on = (facts: InstanceFacts) =>
+    instances.length > 1 ? ` on ${labelOf(facts, instances)}` : "";
+  const rows = lines.map(({ facts, course, values, known, weight }) => ({
     text: row(
-      `${named(course.metric, 80)}${tags}${instances.length > 1 ? ` on ${label}` : ""}`,
+      `${named(course.metric, 80)}${tagsOf(facts, course)}${on(facts)}`,
       course.of === "rate" ? "a second" : course.of === "mean" ? "mean of values" : "level",
       number(known[0]),
       number(known.at(-1)),
       number(Math.min(...known)),
       number(Math.max(...known)),
-      points,
+      pointsOf(values),
     ),
     weight,
   }));
@@ -86,11 +87,7 @@ function isOfIdle({ processes }: InstanceFacts, { tags }: Course): boolean {
 }
 
 /** A course that changes; `null` for one that does not. */
-function lineOf(
-  facts: InstanceFacts,
-  course: Course,
-  { told, label }: { told: ReadonlySet<string>; label: string },
-): Line | null {
+function lineOf(facts: InstanceFacts, course: Course, told: ReadonlySet<string>): Line | null {
   const isNamed = told.has(course.metric);
   if ((NOISE.test(course.metric) && !isNamed) || isOfIdle(facts, course)) return null;
   const values = course.values.slice(facts.first_steady_step);
@@ -102,14 +99,8 @@ function lineOf(
   const least = isNamed ? CONSTANT : CONSTANT_UNNAMED;
   if (size === 0 || (max - min) / size < least) return null;
   const trend = Math.abs(known.at(-1)! - known[0]!) / size;
-  return {
-    course,
-    label,
-    tags: tagsOf(facts, course),
-    known,
-    points: pointsOf(values),
-    weight: (isNamed ? 150 : 90) + 20 * trend + 10 * (max - min) / size,
-  };
+  const weight = (isNamed ? 150 : 90) + 20 * trend + 10 * (max - min) / size;
+  return { facts, course, values, known, weight };
 }
 
 function pointsOf(values: readonly (number | null)[]): string {

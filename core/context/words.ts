@@ -11,7 +11,7 @@ export function number(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return UNKNOWN;
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1000) return Math.round(value).toLocaleString("en-US").replaceAll(",", "");
+  if (size >= 1000) return String(BigInt(Math.round(value)));
   const decimals = Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(size))));
   const text = value.toFixed(decimals);
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;

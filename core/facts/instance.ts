@@ -1,6 +1,6 @@
 /** The facts of one instance, made from what was read of it. */
 
-import { newestFirst } from "../entries.ts";
+import { absorbEntries, newestFirst, noEntries } from "../entries.ts";
 import { type Interval, overlap } from "../gaps.ts";
 import { rounded } from "../sum.ts";
 import { SECOND_NS } from "../time.ts";
@@ -34,7 +34,8 @@ export function instanceFacts(read: InstanceRead): InstanceFacts {
   const after = steps.slice(startUp.first);
   const steady = new Reading(after, merged(after, ran.to_ns));
   const workload = workloadOf(instance.attributes);
-  const entries = merged(steps, ran.from_ns);
+  const entries = noEntries();
+  for (const { window } of steps) absorbEntries(entries, window);
   return {
     instance,
     span: {

@@ -5,6 +5,7 @@
  */
 
 import { benchConsole } from "./console.ts";
+import { benchContext } from "./context.ts";
 import { benchCore } from "./core.ts";
 import { benchCuda } from "./cuda.ts";
 import { benchCudaProcess } from "./cuda_process.ts";
@@ -54,6 +55,7 @@ try {
     benchIngest,
     benchStorage,
     benchGaps,
+    benchContext,
     benchStoragePeers,
   ];
   for (const bench of benches) {
