@@ -11,7 +11,7 @@ import { isWhole } from "./table.ts";
 
 const NOW = Math.floor(Date.now() / 1_000);
 const HOUR = 3_600;
-const WINDOWS = 40;
+const WINDOWS = isWhole ? 40 : 15;
 
 /** Two API processes on one database, and a key. */
 interface Pair extends AsyncDisposable {
