@@ -56,7 +56,8 @@ export async function sendWorkload(
 }
 
 function seriesOf(to: number, { ns, kernel }: { ns: number; kernel: string }): Series[] {
-  const tags = { "device.uuid": "GPU-1", "process.pid": "7" };
+  const device = { "device.uuid": "GPU-1" };
+  const tags = { ...device, "process.pid": "7" };
   const updated_ns = nsFromTs(to);
   const frames = new Map([[kernel, { value: ns * 0.8, samples: 1_000 }], ["small", {
     value: ns * 0.2,
@@ -65,7 +66,7 @@ function seriesOf(to: number, { ns, kernel }: { ns: number; kernel: string }): S
   return [
     { name: "gpu_busy_nanoseconds", type: "counter", tags, updated_ns, total: ns },
     { name: "cuda_kernels_nanoseconds", type: "profile", tags, updated_ns, frames },
-    { name: "gpu_power_usage_watts", type: "gauge", tags, updated_ns, value: to % 60 },
+    { name: "gpu_power_usage_watts", type: "gauge", tags: device, updated_ns, value: to % 60 },
   ];
 }
 

@@ -50,5 +50,5 @@ test("graphsignal-context reads the context and the guide, and is told what is w
 
   const wrong = await client("signals", ...span, "--tags", "job");
   assert.notEqual(wrong.status.code, 0);
-  assert.match(wrong.stderr, /API error 422: .*tags/);
+  assert.match(wrong.stderr, /"status":422.*"parameter":"tags"/);
 });
