@@ -29,7 +29,7 @@ export function completenessSection({ instances }: Subject): SectionText {
     if (covered_seconds < seconds - 1 || gaps.length > 0) {
       say(
         `${number(covered_seconds)} of ${number(seconds)} s are covered by windows` +
-          (gaps.length > 0 ? `; ${gaps.length} gaps` : ""),
+          (gaps.length > 0 ? `; ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}` : ""),
         label,
       );
     }

@@ -3,7 +3,7 @@
 import { absorbEntries, newestFirst, noEntries } from "../entries.ts";
 import { type Interval, overlap } from "../gaps.ts";
 import { rounded } from "../sum.ts";
-import { SECOND_NS } from "../time.ts";
+import { earlier, nsFromTs, SECOND_NS } from "../time.ts";
 import { absorb, emptyWindow, type Window } from "../window.ts";
 import { capturesOf, lossesOf } from "./captures.ts";
 import { coursesOf } from "./courses.ts";
@@ -18,6 +18,9 @@ import { workloadOf } from "./workload.ts";
 /** A span that begins this soon after the instance did contains its start-up. */
 const START_SECONDS = 5;
 
+/** An instance that was seen so much later than its newest window has not been read to its end. */
+const UNREAD_NS = 2n * SECOND_NS;
+
 /** A step shorter than this has rates that mean nothing. */
 const SHORT_SECONDS = 0.5;
 
@@ -25,14 +28,16 @@ const SHORT_SECONDS = 0.5;
 export function instanceFacts(read: InstanceRead): InstanceFacts {
   const { instance, asked, gaps, is_running } = read;
   const steps = joinShort(read.steps.map(measured));
-  const ran: Interval = {
+  const known = {
     from_ns: steps[0]?.from_ns ?? asked.from_ns,
     to_ns: steps.at(-1)?.to_ns ?? asked.from_ns,
   };
+  const ran = spanOfRun(read, known);
+  const unread = known.to_ns < ran.to_ns ? [{ from_ns: known.to_ns, to_ns: ran.to_ns }] : [];
   const startUp = startUpOf(read, steps);
   const before = steps.slice(0, startUp.first);
   const after = steps.slice(startUp.first);
-  const steady = new Reading(after, merged(after, ran.to_ns));
+  const steady = new Reading(after, merged(after, known.to_ns));
   const workload = workloadOf(instance.attributes);
   const entries = noEntries();
   for (const { window } of steps) absorbEntries(entries, window);
@@ -41,12 +46,12 @@ export function instanceFacts(read: InstanceRead): InstanceFacts {
     span: {
       asked,
       ran,
-      steady: { from_ns: after[0]?.from_ns ?? ran.to_ns, to_ns: ran.to_ns },
+      steady: { from_ns: after[0]?.from_ns ?? known.to_ns, to_ns: known.to_ns },
       covered_seconds: secondsOf(steps),
       steady_seconds: steady.seconds,
       startup_seconds: secondsOf(before),
       startup_reason: startUp.reason,
-      gaps: [...gaps],
+      gaps: [...gaps, ...unread],
       is_running,
     },
     workload,
@@ -61,6 +66,16 @@ export function instanceFacts(read: InstanceRead): InstanceFacts {
     first_steady_step: startUp.first,
     courses: coursesOf(steps),
   };
+}
+
+/**
+ * The part of the span that was asked for in which the instance ran, as it says itself: what was read may
+ * end before it, where windows that are missing are waited for.
+ */
+function spanOfRun({ instance, asked }: InstanceRead, known: Interval): Interval {
+  const last_ns = earlier(asked.to_ns, nsFromTs(instance.last_seen_ts));
+  const isLonger = last_ns - known.to_ns > UNREAD_NS;
+  return { from_ns: known.from_ns, to_ns: isLonger ? last_ns : known.to_ns };
 }
 
 /** Start-up is looked for where the span begins with the instance. */
