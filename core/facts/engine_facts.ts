@@ -1,6 +1,7 @@
 /** Facts of an inference engine, in one form for all engines. `null` is not measured. */
 
 import type { Tags } from "../tags.ts";
+import type { EngineField } from "./engine_names.ts";
 import type { Durations, Level } from "./level.ts";
 
 /** Facts of one engine of a run: one model server with its own queue. */
@@ -9,6 +10,8 @@ export interface EngineFacts {
   engine: string;
   /** Tags that all its series share, such as `model_name`, `engine`. */
   tags: Tags;
+  /** Names of the metrics that the numbers below are of, as the engine calls them. */
+  metrics: Partial<Record<EngineField, string>>;
   /** Seconds in which it was read. */
   seconds: number;
   /** Requests that are worked on. */

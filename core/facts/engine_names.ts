@@ -1,37 +1,39 @@
 /** Names of what engines publish, one table for all. Of several names the first that is there counts. */
 
-/** How one engine calls what {@linkcode EngineFacts} has. */
-export interface EngineNames {
+/** What an engine may publish under names of its own. */
+export type EngineField =
+  | "running"
+  | "waiting"
+  | "cache_use"
+  | "cache_tokens"
+  | "preemptions"
+  | "prefix_queries"
+  | "prefix_hits"
+  | "prefix_hit_share"
+  | "prompt_tokens"
+  | "generated_tokens"
+  | "requests"
+  | "failed"
+  | "queue"
+  | "prefill"
+  | "first_token"
+  | "between_tokens"
+  | "request"
+  | "drafted"
+  | "accepted"
+  | "drafts"
+  | "accepted_share"
+  | "accepted_length"
+  | "graphs";
+
+/** How one engine calls what {@linkcode EngineFacts} has: names without the prefix. */
+export interface EngineNames extends Readonly<Record<EngineField, readonly string[]>> {
   /** Name of the engine. */
   engine: string;
   /** Prefix of its metrics. */
   prefix: string;
   /** Options of its command line that set the most requests at once. */
   limit_flags: readonly string[];
-  /** Names without the prefix. */
-  running: readonly string[];
-  waiting: readonly string[];
-  cache_use: readonly string[];
-  cache_tokens: readonly string[];
-  preemptions: readonly string[];
-  prefix_queries: readonly string[];
-  prefix_hits: readonly string[];
-  prefix_hit_share: readonly string[];
-  prompt_tokens: readonly string[];
-  generated_tokens: readonly string[];
-  requests: readonly string[];
-  failed: readonly string[];
-  queue: readonly string[];
-  prefill: readonly string[];
-  first_token: readonly string[];
-  between_tokens: readonly string[];
-  request: readonly string[];
-  drafted: readonly string[];
-  accepted: readonly string[];
-  drafts: readonly string[];
-  accepted_share: readonly string[];
-  accepted_length: readonly string[];
-  graphs: readonly string[];
   /** Gauges whose tags are configuration. */
   configuration: readonly string[];
 }

@@ -2,7 +2,7 @@
 
 import { rounded } from "../sum.ts";
 import type { Tags } from "../tags.ts";
-import { type EngineNames, ENGINES } from "./engine_names.ts";
+import { type EngineField, type EngineNames, ENGINES } from "./engine_names.ts";
 import type { EngineFacts } from "./engine_facts.ts";
 import type { WorkloadFacts } from "./instance_facts.ts";
 import type { Durations, Level } from "./level.ts";
@@ -40,55 +40,59 @@ function engineOf(
   reading: Reading,
   { names, tags, workload }: { names: EngineNames; tags: Tags; workload: WorkloadFacts },
 ): EngineFacts {
-  const first = <T>(list: readonly string[], read: (name: string) => T | null): T | null => {
-    for (const name of list) {
+  const metrics: EngineFacts["metrics"] = {};
+  const first = <T>(field: EngineField, read: (name: string) => T | null): T | null => {
+    for (const name of names[field]) {
       const value = read(names.prefix + name);
-      if (value !== null) return value;
+      if (value === null) continue;
+      metrics[field] = names.prefix + name;
+      return value;
     }
     return null;
   };
-  const level = (list: readonly string[]): Level | null =>
-    first(list, (name) => reading.level(name, tags));
-  const total = (list: readonly string[]): number | null =>
-    first(list, (name) => reading.total(name, tags));
-  const rate = (list: readonly string[]): number | null => perSecond(total(list), reading.seconds);
-  const durations = (list: readonly string[]): Durations | null =>
-    first(list, (name) => reading.durations(name, tags));
-  const requests = total(names.requests) ?? durations(names.request)?.count ?? null;
-  const prompt = total(names.prompt_tokens);
-  const generated = total(names.generated_tokens);
+  const level = (field: EngineField): Level | null =>
+    first(field, (name) => reading.level(name, tags));
+  const total = (field: EngineField): number | null =>
+    first(field, (name) => reading.total(name, tags));
+  const rate = (field: EngineField): number | null => perSecond(total(field), reading.seconds);
+  const durations = (field: EngineField): Durations | null =>
+    first(field, (name) => reading.durations(name, tags));
+  const requests = total("requests") ?? durations("request")?.count ?? null;
+  const prompt = total("prompt_tokens");
+  const generated = total("generated_tokens");
   const limit = Number(flagOf(workload, ...names.limit_flags) ?? NaN);
   const ends = endsOf(reading, names, tags);
-  const graphs = level(names.graphs);
+  const graphs = level("graphs");
   const configuration = configurationOf(reading, names);
   return {
     engine: names.engine,
     tags,
+    metrics,
     seconds: reading.seconds,
-    running: level(names.running),
-    waiting: level(names.waiting),
+    running: level("running"),
+    waiting: level("waiting"),
     max_running: Number.isFinite(limit) && limit > 0 ? limit : null,
-    cache_use: level(names.cache_use),
-    cache_tokens: level(names.cache_tokens)?.last ?? cacheTokens(configuration),
-    preemptions_per_second: rate(names.preemptions),
-    prefix_hit_share: ratio(total(names.prefix_hits), total(names.prefix_queries)) ??
-      level(names.prefix_hit_share)?.mean ?? null,
+    cache_use: level("cache_use"),
+    cache_tokens: level("cache_tokens")?.last ?? cacheTokens(configuration),
+    preemptions_per_second: rate("preemptions"),
+    prefix_hit_share: ratio(total("prefix_hits"), total("prefix_queries")) ??
+      level("prefix_hit_share")?.mean ?? null,
     prompt_tokens_per_second: perSecond(prompt, reading.seconds),
     generated_tokens_per_second: perSecond(generated, reading.seconds),
     requests_per_second: perSecond(requests, reading.seconds),
-    failed_requests_per_second: rate(names.failed) ?? perSecond(ends.failed, reading.seconds),
+    failed_requests_per_second: rate("failed") ?? perSecond(ends.failed, reading.seconds),
     length_limited_share: ratio(ends.length, ends.all),
     prompt_tokens_per_request: ratio(prompt, requests),
     generated_tokens_per_request: ratio(generated, requests),
-    queue: durations(names.queue),
-    prefill: durations(names.prefill),
-    first_token: durations(names.first_token),
-    between_tokens: durations(names.between_tokens),
-    request: durations(names.request),
-    accepted_share: ratio(total(names.accepted), total(names.drafted)) ??
-      level(names.accepted_share)?.mean ?? null,
-    tokens_per_step: speculated(total(names.accepted), total(names.drafts)) ??
-      level(names.accepted_length)?.mean ?? null,
+    queue: durations("queue"),
+    prefill: durations("prefill"),
+    first_token: durations("first_token"),
+    between_tokens: durations("between_tokens"),
+    request: durations("request"),
+    accepted_share: ratio(total("accepted"), total("drafted")) ??
+      level("accepted_share")?.mean ?? null,
+    tokens_per_step: speculated(total("accepted"), total("drafts")) ??
+      level("accepted_length")?.mean ?? null,
     uses_graphs: graphs ? graphs.mean >= 0.5 : graphsByFlag(workload),
     configuration,
   };

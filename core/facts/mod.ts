@@ -2,6 +2,7 @@
 
 export type { Activity, CopyWork, DeviceFacts, KernelWork, Link, Work } from "./device_facts.ts";
 export type { EngineFacts } from "./engine_facts.ts";
+export type { EngineField } from "./engine_names.ts";
 export type {
   CaptureState,
   Course,

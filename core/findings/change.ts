@@ -5,6 +5,7 @@
 
 import { named } from "../quoted.ts";
 import type { Course, InstanceFacts } from "../facts/mod.ts";
+import { tagsKey } from "../tags.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import { digits, mean, percent, sum } from "./measures.ts";
@@ -42,7 +43,7 @@ interface Split {
 export const change: Rule = {
   id: "change",
   judge(facts): Judgement {
-    const found = facts.courses.filter(({ metric }) => WORK.test(metric))
+    const found = workCourses(facts)
       .flatMap((course) => split(facts, course) ?? [])
       .filter(({ before, after }) => after < before * (1 - LEAST_CHANGE))
       .filter((one) => !isDemand(facts, one))
@@ -51,6 +52,23 @@ export const change: Rule = {
     return worst ? { ...NOTHING, findings: [finding(facts, worst)] } : NOTHING;
   },
 };
+
+/** Rates of work, each the sum of its processes: one that ends and is followed by another is no change. */
+function workCourses({ courses }: InstanceFacts): Course[] {
+  const sums = new Map<string, Course>();
+  for (const course of courses) {
+    if (!WORK.test(course.metric)) continue;
+    const { "process.pid": _pid, ...tags } = course.tags;
+    const key = `${course.metric}\n${tagsKey(tags)}`;
+    const known = sums.get(key);
+    const values = course.values.map((value, at) => {
+      const other = known?.values[at] ?? null;
+      return value === null ? other : value + (other ?? 0);
+    });
+    sums.set(key, { ...course, tags, values });
+  }
+  return [...sums.values()];
+}
 
 /** The split of the steady steps with the largest t; `null` where none is large enough. */
 function split({ first_steady_step }: InstanceFacts, course: Course): Split | null {
@@ -78,7 +96,7 @@ function finding(facts: InstanceFacts, { course, at, before, after }: Split): Fi
   const seconds = facts.steps.slice(facts.first_steady_step).map((one) => one.seconds);
   const later = sum(facts.steps.slice(at).map((one) => one.seconds)) / Math.max(1e-9, sum(seconds));
   const minutes = Number(step.from_ns - facts.span.ran.from_ns) / 60e9;
-  const moved = facts.courses.filter((other) => other !== course && WITH.test(other.metric))
+  const moved = facts.courses.filter((other) => WITH.test(other.metric))
     .flatMap((other) => movedAt(facts, other, at) ?? [])
     .sort((a, b) => Math.abs(b.ratio) - Math.abs(a.ratio));
   const each = [...new Map(moved.map((one) => [one.course.metric, one])).values()].slice(0, NAMED);

@@ -58,14 +58,14 @@ function exposed(devices: readonly WorkedDevice[]): Finding | null {
       "what runs beside a collective is concluded from sums; waiting for late ranks counts as communication",
     evidence: [
       {
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
         tags: {},
         value: 100 * all,
         unit: "%",
         what: "time in collectives, mean of devices",
       },
       {
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
         tags: {},
         value: 100 * share,
         unit: "%",
@@ -81,7 +81,7 @@ function exposed(devices: readonly WorkedDevice[]): Finding | null {
         }]
         : []),
       {
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
         tags: {},
         value: devices.length,
         unit: "devices",

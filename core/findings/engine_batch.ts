@@ -5,7 +5,7 @@ import {
   BASE,
   cacheEvidence,
   certainty,
-  prefix,
+  metricOf,
   queuedShare,
   queueEvidence,
   requests,
@@ -56,7 +56,7 @@ export function batchLimit(_facts: InstanceFacts, one: EngineFacts): Finding | n
       ...queueEvidence(one),
       ...(one.between_tokens
         ? [{
-          metric: `${prefix(one)}inter_token_latency_seconds`,
+          metric: metricOf(one, "between_tokens"),
           tags: one.tags,
           value: 1000 * one.between_tokens.mean_seconds,
           unit: "ms",

@@ -1,49 +1,24 @@
 /** Evidence of engines: their numbers under their own names, and whether these agree. */
 
-import type { EngineFacts } from "../facts/mod.ts";
+import type { EngineFacts, EngineField } from "../facts/mod.ts";
 import type { Evidence, Finding } from "./finding.ts";
 
 /** Requests that wait on average from which on it is a queue. */
 export const WAITING = 1;
 
-/** Metrics of an engine by what they are, as its own names. */
-function named(
-  { engine }: EngineFacts,
-  what: "running" | "waiting" | "cache" | "preemptions" | "queue",
-): string {
-  const names: Readonly<Record<string, Record<string, string>>> = {
-    vllm: {
-      running: "vllm:num_requests_running",
-      waiting: "vllm:num_requests_waiting",
-      cache: "vllm:kv_cache_usage_perc",
-      preemptions: "vllm:num_preemptions_total",
-      queue: "vllm:request_queue_time_seconds",
-    },
-    sglang: {
-      running: "sglang:num_running_reqs",
-      waiting: "sglang:num_queue_reqs",
-      cache: "sglang:token_usage",
-      preemptions: "sglang:num_retractions_total",
-      queue: "sglang:queue_time_seconds",
-    },
-    "llama.cpp": {
-      running: "llamacpp:requests_processing",
-      waiting: "llamacpp:requests_deferred",
-      cache: "llamacpp:kv_cache_usage_ratio",
-    },
-    tgi: {
-      running: "tgi_batch_current_size",
-      waiting: "tgi_queue_size",
-      queue: "tgi_request_queue_duration",
-    },
-  };
-  return names[engine]?.[what] ?? `${engine}:${what}`;
+/** Name of the metric that a number of an engine is of; of several fields the first that was found. */
+export function metricOf({ engine, metrics }: EngineFacts, ...fields: EngineField[]): string {
+  for (const field of fields) {
+    const name = metrics[field];
+    if (name !== undefined) return name;
+  }
+  return `${engine} ${fields[0]}`;
 }
 
 /** Requests that run, or that wait. */
 export function requests(one: EngineFacts, what: "running" | "waiting"): Evidence {
   return {
-    metric: named(one, what),
+    metric: metricOf(one, what),
     tags: one.tags,
     value: one[what]?.mean ?? 0,
     unit: "requests",
@@ -56,7 +31,7 @@ export function queueEvidence(one: EngineFacts): Evidence[] {
   return [
     ...(one.queue
       ? [{
-        metric: named(one, "queue"),
+        metric: metricOf(one, "queue"),
         tags: one.tags,
         value: one.queue.mean_seconds,
         unit: "s",
@@ -65,7 +40,7 @@ export function queueEvidence(one: EngineFacts): Evidence[] {
       : []),
     ...(one.first_token
       ? [{
-        metric: `${prefix(one)}time_to_first_token_seconds`,
+        metric: metricOf(one, "first_token"),
         tags: one.tags,
         value: one.first_token.mean_seconds,
         unit: "s",
@@ -79,7 +54,7 @@ export function queueEvidence(one: EngineFacts): Evidence[] {
 export function cacheEvidence(one: EngineFacts): Evidence[] {
   return one.cache_use
     ? [{
-      metric: named(one, "cache"),
+      metric: metricOf(one, "cache_use"),
       tags: one.tags,
       value: 100 * one.cache_use.mean,
       unit: "%",
@@ -91,17 +66,12 @@ export function cacheEvidence(one: EngineFacts): Evidence[] {
 /** Preemptions a second. */
 export function preemptionEvidence(one: EngineFacts): Evidence[] {
   return one.preemptions_per_second === null ? [] : [{
-    metric: named(one, "preemptions"),
+    metric: metricOf(one, "preemptions"),
     tags: one.tags,
     value: one.preemptions_per_second,
     unit: "requests/s",
     what: "preempted: their work is done again",
   }];
-}
-
-/** Prefix of an engine's metrics. */
-export function prefix({ engine }: EngineFacts): string {
-  return engine === "tgi" ? "tgi_" : `${engine.replace(".", "")}:`;
 }
 
 /** Share of a request's time in the queue; by Little's law where no histogram tells it. */
@@ -150,7 +120,7 @@ export function prefillEvidence(one: EngineFacts): Evidence[] {
     ...queueEvidence(one),
     ...(one.between_tokens
       ? [{
-        metric: `${prefix(one)}inter_token_latency_seconds`,
+        metric: metricOf(one, "between_tokens"),
         tags: one.tags,
         value: 1000 * one.between_tokens.mean_seconds,
         unit: "ms",
@@ -159,7 +129,7 @@ export function prefillEvidence(one: EngineFacts): Evidence[] {
       : []),
     ...(one.request
       ? [{
-        metric: `${prefix(one)}e2e_request_latency_seconds`,
+        metric: metricOf(one, "request"),
         tags: one.tags,
         value: one.request.mean_seconds,
         unit: "s",
@@ -173,14 +143,14 @@ export function prefillEvidence(one: EngineFacts): Evidence[] {
 export function promptEvidence(one: EngineFacts): Evidence[] {
   return [
     ...(one.prompt_tokens_per_request === null ? [] : [{
-      metric: `${prefix(one)}prompt_tokens_total`,
+      metric: metricOf(one, "prompt_tokens"),
       tags: one.tags,
       value: one.prompt_tokens_per_request,
       unit: "tokens",
       what: "prompt of a request, mean",
     }]),
     ...(one.prefix_hit_share === null ? [] : [{
-      metric: `${prefix(one)}prefix_cache_hits_total`,
+      metric: metricOf(one, "prefix_hits", "prefix_hit_share"),
       tags: one.tags,
       value: 100 * one.prefix_hit_share,
       unit: "%",

@@ -1,7 +1,7 @@
 /** Failures of an engine: requests that end without an answer. */
 
 import type { EngineFacts } from "../facts/mod.ts";
-import { BASE, prefix, queueEvidence } from "./engine_evidence.ts";
+import { BASE, metricOf, queueEvidence } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { digits, percent } from "./measures.ts";
 
@@ -21,14 +21,14 @@ export function failures(one: EngineFacts): Finding | null {
     doubt: "clients that give up are counted as aborted",
     evidence: [
       {
-        metric: `${prefix(one)}requests`,
+        metric: metricOf(one, "failed", "requests"),
         tags: one.tags,
         value: failed,
         unit: "requests/s",
         what: "failed or aborted",
       },
       {
-        metric: `${prefix(one)}requests`,
+        metric: metricOf(one, "requests", "request"),
         tags: one.tags,
         value: all,
         unit: "requests/s",

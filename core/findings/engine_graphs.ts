@@ -24,13 +24,13 @@ export function eager(facts: InstanceFacts, one: EngineFacts): Finding | null {
     confidence: idle !== null && idle > 0.15 ? "high" : "medium",
     doubt: "",
     evidence: [
-      {
+      ...(devices.length === 0 || devices[0]!.activity.source !== "cuda" ? [] : [{
         metric: "cuda_graphs_nanoseconds",
         tags: {},
         value: devices.reduce((sum, { activity }) => sum + activity.graphs.length, 0),
         unit: "graphs",
         what: "graphs that ran",
-      },
+      }]),
       ...(idle === null ? [] : [{
         metric: "gpu_busy_nanoseconds",
         tags: {},

@@ -1,7 +1,7 @@
 /** Load of an engine: whether anything was asked of it at all. */
 
 import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
-import { BASE, prefix, requests } from "./engine_evidence.ts";
+import { BASE, metricOf, requests } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { busyShare, digits, mean, workedDevices } from "./measures.ts";
 
@@ -24,7 +24,7 @@ export function noLoad(facts: InstanceFacts, one: EngineFacts): Finding | null {
       requests(one, "running"),
       requests(one, "waiting"),
       {
-        metric: `${prefix(one)}requests`,
+        metric: metricOf(one, "requests", "request"),
         tags: one.tags,
         value: requests_per_second ?? 0,
         unit: "requests/s",

@@ -1,7 +1,7 @@
 /** Speculation of an engine: proposed tokens that are thrown away. */
 
 import type { EngineFacts } from "../facts/mod.ts";
-import { BASE, prefix, requests } from "./engine_evidence.ts";
+import { BASE, metricOf, requests } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { digits, percent } from "./measures.ts";
 
@@ -23,7 +23,7 @@ export function speculation(one: EngineFacts): Finding | null {
     doubt: "with free compute, at small batches, rejected tokens cost little",
     evidence: [
       {
-        metric: `${prefix(one)}spec_decode_num_accepted_tokens_total`,
+        metric: metricOf(one, "accepted", "accepted_share"),
         tags: one.tags,
         value: 100 * accepted_share,
         unit: "%",
@@ -31,7 +31,7 @@ export function speculation(one: EngineFacts): Finding | null {
       },
       ...(tokens_per_step
         ? [{
-          metric: `${prefix(one)}spec_decode_num_drafts_total`,
+          metric: metricOf(one, "drafts", "accepted_length"),
           tags: one.tags,
           value: tokens_per_step,
           unit: "tokens",

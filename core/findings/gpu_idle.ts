@@ -72,7 +72,7 @@ function unexplained(_facts: InstanceFacts, { device, idle, all }: Idle): Findin
     confidence: "low",
     doubt:
       "neither launches, waits, input nor a full processor explain it: it may be a lack of requests, the network, or sleep",
-    evidence: [busyEvidence(idle), launchEvidence(launchesPerSecond(device))],
+    evidence: [busyEvidence(idle), launchEvidence(device, launchesPerSecond(device))],
     remedies: ["none before the cause is known"],
     verify: "py-spy dump --pid of the process that feeds the GPU, several times while it idles",
     explains: [],

@@ -65,15 +65,15 @@ export function link(facts: InstanceFacts): Finding | null {
         unit: "lanes",
         what: "lanes in use",
       },
-      {
+      ...(pcie.replays === null ? [] : [{
         metric: "gpu_pcie_replay_counter",
         tags: { "device.uuid": worst.uuid },
-        value: pcie.replays ?? 0,
+        value: pcie.replays,
         unit: "replays",
         what: "packets sent again",
-      },
+      }]),
       {
-        metric: "cuda_memcpy_nanoseconds",
+        metric: `${activity.source}_memcpy_nanoseconds`,
         tags: { "device.uuid": worst.uuid },
         value: 100 * copies / activity.captured_seconds,
         unit: "%",

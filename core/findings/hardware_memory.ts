@@ -27,22 +27,17 @@ export function memoryErrors({ devices, span }: InstanceFacts): Finding | null {
         digits(sum(bad.map(({ ecc }) => ecc.corrected ?? 0)))
       } errors that ECC corrected: it may be failing`,
     share_at_stake: null,
-    evidence: bad.slice(0, 3).flatMap(({ uuid, ecc }) => [
-      {
-        metric: "gpu_ecc_errors_uncorrected_volatile",
-        tags: { "device.uuid": uuid },
-        value: ecc.uncorrected ?? 0,
-        unit: "errors",
-        what: "not corrected",
-      },
-      {
-        metric: "gpu_ecc_errors_corrected_volatile",
-        tags: { "device.uuid": uuid },
-        value: ecc.corrected ?? 0,
-        unit: "errors",
-        what: "corrected",
-      },
-    ]),
+    evidence: bad.slice(0, 3).flatMap(({ uuid, ecc }) =>
+      (["uncorrected", "corrected"] as const).flatMap((kind) =>
+        ecc[kind] === null ? [] : [{
+          metric: `gpu_ecc_errors_${kind}_volatile`,
+          tags: { "device.uuid": uuid },
+          value: ecc[kind],
+          unit: "errors",
+          what: kind === "corrected" ? "corrected" : "not corrected",
+        }]
+      )
+    ),
     remedies: ["reset the GPU before it is used again; exchange it if it happens twice"],
     verify:
       "the counters stay where they are; nvidia-smi -q -d ECC,ROW_REMAPPER shows rows to be remapped",

@@ -41,13 +41,13 @@ export function nvlink(facts: InstanceFacts): Finding | null {
         unit: "links",
         what: "links that there are",
       },
-      {
+      ...(worst.nvlink_errors === null ? [] : [{
         metric: "gpu_nvlink_errors_replay",
         tags: { "device.uuid": worst.uuid },
-        value: worst.nvlink_errors ?? 0,
+        value: worst.nvlink_errors,
         unit: "errors",
         what: "errors of all kinds",
-      },
+      }]),
     ],
     remedies: [
       "nvidia-smi nvlink -s and -e, the fabric manager's log; reset the GPU or exchange the board",

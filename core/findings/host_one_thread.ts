@@ -4,6 +4,7 @@
  */
 
 import type { InstanceFacts, ProcessFacts } from "../facts/mod.ts";
+import { metricOf } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { idleShare } from "./host_evidence.ts";
 import { cpusOf, digits, percent, workedDevices } from "./measures.ts";
@@ -62,7 +63,7 @@ export function oneThread(facts: InstanceFacts): Finding | null {
         what: "share of the time with work on the device",
       },
       ...(first === null ? [] : [{
-        metric: "time_to_first_token_seconds",
+        metric: metricOf(one!, "first_token"),
         tags: one!.tags,
         value: first,
         unit: "s",
@@ -70,7 +71,7 @@ export function oneThread(facts: InstanceFacts): Finding | null {
       }]),
       ...(one!.queue
         ? [{
-          metric: "queue_time_seconds",
+          metric: metricOf(one!, "queue"),
           tags: one!.tags,
           value: one!.queue.mean_seconds,
           unit: "s",
@@ -79,7 +80,7 @@ export function oneThread(facts: InstanceFacts): Finding | null {
         : []),
       ...(one!.running
         ? [{
-          metric: "requests",
+          metric: metricOf(one!, "running"),
           tags: one!.tags,
           value: one!.running.mean,
           unit: "requests",

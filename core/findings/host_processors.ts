@@ -50,11 +50,11 @@ export function processors(facts: InstanceFacts): Finding | null {
         what: "processors of the host in use",
       },
       ...(ownShare === null ? [] : [{
-        metric: "process_cpu_usage_percent",
+        metric: "process_user_cpu_seconds",
         tags: {},
         value: 100 * ownShare,
         unit: "%",
-        what: "of them by all processes of the workload",
+        what: "of them by all processes of the workload, user and system",
       }]),
       ...pressure("cpu", "some", some),
       ...(interrupted?.pid

@@ -1,6 +1,7 @@
 /** Instances that differ in one tag or option, and in their speed. */
 
 import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
+import { metricOf } from "./engine_evidence.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import { digits, mean } from "./measures.ts";
@@ -76,14 +77,14 @@ function finding(
   const valued = (group: readonly Measured[]) =>
     keys.map((key) => `${key}=${group[0]!.settings.get(key) ?? "(not given)"}`).join(", ");
   const evidence = (group: readonly Measured[]) => ({
-    metric: "inter_token_latency_seconds",
+    metric: metricOf(group[0]!.engine, "between_tokens"),
     tags: {},
     value: 1000 * speed(group),
     unit: "ms",
     what: `time between tokens where ${valued(group)}, mean of ${group.length}`,
   });
   const running = (group: readonly Measured[]) => ({
-    metric: "requests",
+    metric: metricOf(group[0]!.engine, "running"),
     tags: {},
     value: mean(group.map(({ engine }) => engine.running?.mean ?? 0)),
     unit: "requests",

@@ -97,28 +97,28 @@ function finding(
       : "heat, power, processors and neighbours of that host are to be looked at one by one",
     evidence: [
       {
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
         tags: { "host.name": label },
         value: 100 * slow.collective,
         unit: "%",
         what: `time in collectives on ${label}, mean of its devices`,
       },
       {
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
         tags: {},
         value: 100 * usual.collective,
         unit: "%",
         what: "time in collectives, median of all instances",
       },
       {
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
         tags: { "host.name": label },
         value: slow.own / usual.own,
         unit: "times",
         what: "its time in other kernels, as a multiple of the median",
       },
       ...(factor === null ? [] : [{
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
         tags: { "host.name": label },
         value: factor,
         unit: "times",

@@ -51,9 +51,9 @@ export function busyEvidence(devices: readonly WorkedDevice[]): Evidence {
 }
 
 /** Launches a second. */
-export function launchEvidence(value: number): Evidence {
+export function launchEvidence({ activity }: WorkedDevice, value: number): Evidence {
   return {
-    metric: "cuda_kernels_nanoseconds",
+    metric: `${activity.source}_kernels_nanoseconds`,
     tags: {},
     value,
     unit: "launches/s",
@@ -62,9 +62,9 @@ export function launchEvidence(value: number): Evidence {
 }
 
 /** Mean length of a kernel. */
-export function kernelEvidence(seconds: number): Evidence {
+export function kernelEvidence({ activity }: WorkedDevice, seconds: number): Evidence {
   return {
-    metric: "cuda_kernel_duration_nanoseconds",
+    metric: `${activity.source}_kernel_duration_nanoseconds`,
     tags: {},
     value: seconds * 1e6,
     unit: "µs",

@@ -35,7 +35,7 @@ export function hostBound(facts: InstanceFacts, { device, idle, all }: Idle): Fi
     evidence: [
       busyEvidence(idle),
       ...threadEvidence(cpus),
-      launchEvidence(launches),
+      launchEvidence(device, launches),
     ],
     remedies: [
       "profile the process (py-spy record -p PID, perf) and move work out of the loop that launches",

@@ -47,15 +47,17 @@ export function launchBound(facts: InstanceFacts, { device, idle, all }: Idle): 
     doubt: cpus === null ? "the processor time of the launching process is not known" : "",
     evidence: [
       busyEvidence(idle),
-      launchEvidence(launches),
-      kernelEvidence(kernel),
-      {
-        metric: "cuda_graphs_nanoseconds",
-        tags: {},
-        value: sum(device.activity.graphs.map(({ times }) => times)),
-        unit: "replays",
-        what: "graph replays; without graphs each kernel is launched by itself",
-      },
+      launchEvidence(device, launches),
+      kernelEvidence(device, kernel),
+      ...(device.activity.source === "cuda"
+        ? [{
+          metric: "cuda_graphs_nanoseconds",
+          tags: {},
+          value: sum(device.activity.graphs.map(({ times }) => times)),
+          unit: "replays",
+          what: "graph replays; without graphs each kernel is launched by itself",
+        }]
+        : []),
       ...threadEvidence(cpus),
     ],
     remedies: [

@@ -99,15 +99,18 @@ export function deviceName({ index, uuid }: DeviceFacts): string {
   return index === null ? named(uuid, 60) : `device ${index}`;
 }
 
-/** A share as whole percent, one digit more below 10. */
+/** A share as whole percent, one digit more below 10; `?` for what is no number. */
 export function percent(share: number): string {
   const value = 100 * share;
+  if (!Number.isFinite(value)) return "? %";
   return `${value < 9.95 ? value.toFixed(1) : value.toFixed(0)} %`;
 }
 
-/** A number with three significant digits, without an exponent. */
+/** A number with three significant digits, without an exponent up to 10^15; `?` for what is no number. */
 export function digits(value: number): string {
-  if (value === 0 || !Number.isFinite(value)) return String(value);
+  if (!Number.isFinite(value)) return "?";
+  if (value === 0) return "0";
+  if (Math.abs(value) >= 1e15) return value.toPrecision(3);
   const decimals = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
   const text = value.toFixed(Math.min(decimals, 12));
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;

@@ -74,8 +74,18 @@ export function findings(
 
 function joined(judgements: readonly Judgement[]): Judgement {
   return {
-    findings: judgements.flatMap(({ findings }) => findings),
+    findings: judgements.flatMap(({ findings }) => findings.map(bounded)),
     not_known: judgements.flatMap(({ not_known }) => not_known),
     sound: judgements.flatMap(({ sound }) => sound),
+  };
+}
+
+/** A finding with a share from 0 to 1 and finite numbers, whatever the windows claim. */
+function bounded(finding: Finding): Finding {
+  const { share_at_stake: share, evidence } = finding;
+  return {
+    ...finding,
+    share_at_stake: Number.isFinite(share) ? Math.min(1, Math.max(0, share!)) : null,
+    evidence: evidence.filter(({ value }) => Number.isFinite(value)),
   };
 }

@@ -84,21 +84,21 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
       : "heat, power, link and neighbours on its host are not told apart by this data",
     evidence: [
       {
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${device.activity.source}_kernels_nanoseconds`,
         tags: { "device.uuid": device.uuid },
         value: 100 * slow.collective,
         unit: "%",
         what: `time in collectives of ${deviceName(device)}`,
       },
       {
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${device.activity.source}_kernels_nanoseconds`,
         tags: {},
         value: 100 * usual.collective,
         unit: "%",
         what: "time in collectives, median of all devices",
       },
       ...(factor === null ? [] : [{
-        metric: "cuda_kernels_nanoseconds",
+        metric: `${device.activity.source}_kernels_nanoseconds`,
         tags: { "device.uuid": device.uuid },
         value: factor,
         unit: "times",
