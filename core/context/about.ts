@@ -3,7 +3,7 @@
 import { fenced, named } from "../quoted.ts";
 import { tsFromNs } from "../time.ts";
 import type { InstanceFacts } from "../facts/mod.ts";
-import type { Row, SectionText } from "./page.ts";
+import type { Row, SectionText } from "./section_text.ts";
 import { devicesOf, type Subject } from "./subject.ts";
 import { number } from "./words.ts";
 
@@ -35,7 +35,7 @@ export function aboutSection(subject: Subject): SectionText {
   return {
     section: "about",
     title: "What this is",
-    blocks: [{ lead, rows: [...rows, ...modeRows(subject)] }],
+    blocks: [{ lead, rows: [...rows, ...modeRows(subject)], weight: 998, of: "lines" }],
   };
 }
 
@@ -69,7 +69,7 @@ function instanceRows(facts: InstanceFacts, at: number): Row[] {
         number(steady_seconds)
       } s${startup}`,
     ].join("\n"),
-    weight: at < 4 ? 980 - at : 420 - at,
+    weight: at < 4 ? 960 - at : 420 - at,
   }];
 }
 

@@ -1,7 +1,7 @@
 /** The section on completeness: what was not captured and why, what was lost, what came late. */
 
 import { fenced, named } from "../quoted.ts";
-import type { SectionText } from "./page.ts";
+import type { SectionText } from "./section_text.ts";
 import { labelOf, type Subject } from "./subject.ts";
 import { number } from "./words.ts";
 

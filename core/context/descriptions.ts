@@ -1,7 +1,7 @@
 /** The section of descriptions: a line for each metric that the text names, from the catalogue. */
 
 import { describe } from "../catalogue/mod.ts";
-import type { SectionText } from "./page.ts";
+import type { SectionText } from "./section_text.ts";
 import type { Subject } from "./subject.ts";
 
 /** Descriptions of the metrics that findings stand on, in the order of the findings. */

@@ -2,7 +2,7 @@
 
 import { named } from "../quoted.ts";
 import type { DeviceFacts, Level } from "../facts/mod.ts";
-import type { SectionText } from "./page.ts";
+import type { SectionText } from "./section_text.ts";
 import { devicesOf, type PlacedDevice, type Subject } from "./subject.ts";
 import { meanOf, number, percent, row, UNKNOWN } from "./words.ts";
 
@@ -90,7 +90,7 @@ export function devicesSection(subject: Subject): SectionText {
     text: row(name, ...different.map(({ values }) => values[at]!)),
     weight: 450 - at / 100,
   }));
-  return { section: "devices", title, blocks: [{ lead, rows }] };
+  return { section: "devices", title, blocks: [{ lead, rows, of: "devices" }] };
 }
 
 function peaksOf(devices: readonly PlacedDevice[]): string[] {

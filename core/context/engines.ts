@@ -2,7 +2,7 @@
 
 import { named } from "../quoted.ts";
 import type { EngineFacts } from "../facts/mod.ts";
-import type { Row, SectionText } from "./page.ts";
+import type { Row, SectionText } from "./section_text.ts";
 import { labelOf, type Subject } from "./subject.ts";
 import { durations, number, percent, rangeOf, seconds } from "./words.ts";
 

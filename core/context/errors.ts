@@ -2,7 +2,7 @@
 
 import { fenced } from "../quoted.ts";
 import type { ErrorEntry } from "../entries.ts";
-import type { SectionText } from "./page.ts";
+import type { SectionText } from "./section_text.ts";
 import { labelOf, type Subject } from "./subject.ts";
 import { number } from "./words.ts";
 
@@ -54,5 +54,9 @@ export function errorsSection({ instances }: Subject): SectionText {
     };
   });
   const lead = all.length > 0 ? [] : ["No warnings or errors were logged or reported."];
-  return { section: "errors", title: "Errors and warnings", blocks: [{ lead, rows }] };
+  return {
+    section: "errors",
+    title: "Errors and warnings",
+    blocks: [{ lead, rows, of: "messages" }],
+  };
 }

@@ -2,7 +2,7 @@
 
 import { fenced, named } from "../quoted.ts";
 import type { Activity } from "../facts/mod.ts";
-import type { Block, Row, SectionText } from "./page.ts";
+import type { Block, Row, SectionText } from "./section_text.ts";
 import { devicesOf, namesOf, type PlacedDevice, type Subject } from "./subject.ts";
 import { number, percent, row } from "./words.ts";
 

@@ -2,7 +2,7 @@
 
 import { fenced, named } from "../quoted.ts";
 import type { HostFacts, InstanceFacts, ProcessFacts } from "../facts/mod.ts";
-import type { Block, Row, SectionText } from "./page.ts";
+import type { Block, Row, SectionText } from "./section_text.ts";
 import { labelOf, type Subject } from "./subject.ts";
 import { number, percent, rangeOf, row } from "./words.ts";
 

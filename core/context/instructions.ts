@@ -2,7 +2,7 @@
 
 import { fenced } from "../quoted.ts";
 import { describeSpan } from "./queries.ts";
-import type { SectionText } from "./page.ts";
+import type { SectionText } from "./section_text.ts";
 import type { Subject } from "./subject.ts";
 
 /** The part that does not depend on data: how to read the text, and rules for sound conclusions. */

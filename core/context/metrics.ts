@@ -2,7 +2,7 @@
 
 import { named } from "../quoted.ts";
 import type { Course, InstanceFacts } from "../facts/mod.ts";
-import type { SectionText } from "./page.ts";
+import type { SectionText } from "./section_text.ts";
 import { labelOf, type Subject } from "./subject.ts";
 import { number, row } from "./words.ts";
 
@@ -69,6 +69,8 @@ export function metricsSection(subject: Subject): SectionText {
           : []),
       ],
       rows,
+      of: "metrics",
+      ...(rows.length === 0 && { weight: 100 }),
     }],
   };
 }

@@ -12,8 +12,9 @@ import { gpuTimeSection } from "./gpu_time.ts";
 import { hostSection } from "./host.ts";
 import { instructionsSection } from "./instructions.ts";
 import { metricsSection } from "./metrics.ts";
-import { pageOf, type SectionText } from "./page.ts";
+import { pageOf } from "./page.ts";
 import { DEFAULT_TOKENS } from "./parameters.ts";
+import type { SectionText } from "./section_text.ts";
 import { type Section, SECTIONS } from "./sections.ts";
 import type { Subject } from "./subject.ts";
 
@@ -65,7 +66,7 @@ function nothingMatched(subject: Subject, max_tokens: number): string {
     "This says nothing about the workload. Ask for another span, or for tags that exist (below).",
   ];
   return pageOf([
-    { section: "about", title: "What this is", blocks: [{ lead, rows: [] }] },
+    { section: "about", title: "What this is", blocks: [{ lead, rows: [], weight: 1000 }] },
     instructionsSection(subject),
   ], max_tokens);
 }
