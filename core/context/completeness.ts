@@ -2,15 +2,16 @@
 
 import { fenced, named } from "../quoted.ts";
 import type { SectionText } from "./section_text.ts";
-import { labelOf, type Subject } from "./subject.ts";
+import { labelsOf, type Subject } from "./subject.ts";
 import { number } from "./words.ts";
 
 /** Completeness. */
 export function completenessSection({ instances }: Subject): SectionText {
   const lines = new Map<string, string[]>();
   const say = (line: string, label: string) => lines.set(line, [...lines.get(line) ?? [], label]);
+  const labelOf = labelsOf(instances);
   for (const facts of instances) {
-    const label = labelOf(facts, instances);
+    const label = labelOf(facts);
     for (const { capture, of, is_captured, reason } of facts.captures) {
       // A kind whose processes tell their own state needs no state of all.
       const isTold = of === "" &&

@@ -2,8 +2,8 @@
 
 import { named } from "../quoted.ts";
 import type { EngineFacts } from "../facts/mod.ts";
-import type { Row, SectionText } from "./section_text.ts";
-import { labelOf, type Subject } from "./subject.ts";
+import type { Block, Row, SectionText } from "./section_text.ts";
+import { labelsOf, type Subject } from "./subject.ts";
 import { durations, number, percent, rangeOf, seconds } from "./words.ts";
 
 /** Engines with lines of their own. */
@@ -11,8 +11,9 @@ const DETAILED = 4;
 
 /** Engines. */
 export function engineSection({ instances }: Subject): SectionText {
+  const labelOf = labelsOf(instances);
   const engines = instances.flatMap((facts) =>
-    facts.engines.map((engine) => ({ engine, label: labelOf(facts, instances) }))
+    facts.engines.map((engine) => ({ engine, label: labelOf(facts) }))
   );
   const title = "Engine";
   if (engines.length === 0) {
@@ -21,17 +22,19 @@ export function engineSection({ instances }: Subject): SectionText {
     ];
     return { section: "engine", title, blocks: [{ lead, rows: [] }] };
   }
-  const blocks = engines.map(({ engine, label }, at) => ({
-    lead: [headOf(engine, instances.length > 1 ? ` on ${label}` : "")],
-    rows: at < DETAILED
-      ? linesOf(engine).map((text, line): Row => ({
-        text: `- ${text}`,
-        weight: 500 - 10 * at - line,
-      }))
-      : [
-        { text: `- ${linesOf(engine)[0]}`, weight: 300 - at },
-      ],
+  const on = (label: string) => instances.length > 1 ? ` on ${label}` : "";
+  const blocks = engines.slice(0, DETAILED).map(({ engine, label }, at): Block => ({
+    lead: [headOf(engine, on(label))],
+    rows: linesOf(engine).map((text, line): Row => ({
+      text: `- ${text}`,
+      weight: 500 - 10 * at - line,
+    })),
   }));
+  const others = engines.slice(DETAILED).map(({ engine, label }, at): Row => ({
+    text: `- ${headOf(engine, on(label))} ${linesOf(engine)[0]}`,
+    weight: 300 - at,
+  }));
+  if (others.length > 0) blocks.push({ lead: [], rows: others, of: "engines" });
   return { section: "engine", title, blocks };
 }
 

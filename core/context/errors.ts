@@ -3,7 +3,7 @@
 import { fenced } from "../quoted.ts";
 import type { ErrorEntry } from "../entries.ts";
 import type { SectionText } from "./section_text.ts";
-import { labelOf, type Subject } from "./subject.ts";
+import { labelsOf, type Subject } from "./subject.ts";
 import { number } from "./words.ts";
 
 /** Entries that are looked at. */
@@ -21,8 +21,9 @@ interface Folded {
 /** Errors and warnings. */
 export function errorsSection({ instances }: Subject): SectionText {
   const folded = new Map<string, Folded>();
+  const labelOf = labelsOf(instances);
   for (const facts of instances) {
-    const label = labelOf(facts, instances);
+    const label = labelOf(facts);
     for (const entry of facts.errors) {
       const key = `${entry.level} ${entry.message.replace(/\d+/g, "0")}`;
       const times = Number(entry.tags?.count) || 1;

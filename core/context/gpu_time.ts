@@ -8,6 +8,8 @@ import { number, percent, row } from "./words.ts";
 
 /** Devices whose shares differ by less, of the time, are one table. */
 const AGREE = 0.02;
+/** Tables at most. */
+const GROUPS = 8;
 /** Rows of a table with a line of their own at most. */
 const MOST = 40;
 /** Kernels below this share of the time are told as a sum. */
@@ -44,23 +46,39 @@ export function gpuTimeSection(subject: Subject): SectionText {
     ];
     return { section: "gpu_time", title, blocks: [{ lead, rows: [] }] };
   }
-  const groups = groupsOf(active);
+  const { groups, others } = groupsOf(active);
   const blocks = groups.flatMap((group, at) =>
     groupBlocks(group, { at, isAlone: groups.length === 1 })
   );
+  if (others.length > 0) blocks.push(othersBlock(others));
   return { section: "gpu_time", title, blocks: [...blocks, symbolsBlock(groups)] };
 }
 
-/** Devices whose categories and busy shares agree, in the order of their first. */
-function groupsOf(active: readonly Active[]): Active[][] {
+/** Devices whose categories and busy shares agree, in the order of their first; others are of no group. */
+function groupsOf(active: readonly Active[]): { groups: Active[][]; others: Active[] } {
   const groups: { shares: Map<string, number>; devices: Active[] }[] = [];
+  const others: Active[] = [];
   for (const one of active) {
     const shares = sharesOf(one.activity);
     const group = groups.find((other) => doAgree(other.shares, shares));
     if (group) group.devices.push(one);
-    else groups.push({ shares, devices: [one] });
+    else if (groups.length < GROUPS) groups.push({ shares, devices: [one] });
+    else others.push(one);
   }
-  return groups.map(({ devices }) => devices);
+  return { groups: groups.map(({ devices }) => devices), others };
+}
+
+function othersBlock(devices: readonly Active[]): Block {
+  const busy = devices.map(busyShare);
+  const range = `${percent(Math.min(...busy))} to ${percent(Math.max(...busy))}`;
+  const text = `${devices.length} more devices differ from all of these (${
+    namesOf(devices)
+  }): work of the run ${range} % of the time. Ask for their instances alone to see it.`;
+  return { lead: [], rows: [{ text, weight: 200 }] };
+}
+
+function busyShare({ activity }: Active): number {
+  return activity.busy_seconds / activity.captured_seconds;
 }
 
 function sharesOf(activity: Activity): Map<string, number> {
@@ -84,7 +102,7 @@ function groupBlocks(
   devices: readonly Active[],
   { at, isAlone }: { at: number; isAlone: boolean },
 ): Block[] {
-  const busy = devices.map(({ activity }) => activity.busy_seconds / activity.captured_seconds);
+  const busy = devices.map(busyShare);
   const least = Math.min(...busy);
   const most = Math.max(...busy);
   const mean = busy.reduce((sum, one) => sum + one, 0) / busy.length;

@@ -3,7 +3,7 @@
 import { fenced, named } from "../quoted.ts";
 import type { HostFacts, InstanceFacts, ProcessFacts } from "../facts/mod.ts";
 import type { Block, Row, SectionText } from "./section_text.ts";
-import { labelOf, type Subject } from "./subject.ts";
+import { labelsOf, type Subject } from "./subject.ts";
 import { number, percent, rangeOf, row } from "./words.ts";
 
 /** Processes with a row of their own. */
@@ -13,16 +13,21 @@ const DETAILED = 3;
 
 /** Hosts. */
 export function hostSection({ instances }: Subject): SectionText {
-  const blocks = instances.flatMap((facts, at): Block[] => {
-    const label = instances.length > 1 ? `${labelOf(facts, instances)}: ` : "";
-    const lines = hostLines(facts.host).map((text, line): Row => ({
+  const labelOf = labelsOf(instances);
+  const linesOf = (facts: InstanceFacts, at: number) => {
+    const label = instances.length > 1 ? `${labelOf(facts)}: ` : "";
+    return hostLines(facts.host).map((text, line): Row => ({
       text: `- ${label}${text}`,
       weight: 400 - 20 * at - line,
     }));
-    return at < DETAILED
-      ? [{ lead: [], rows: lines }, processBlock(facts, at)]
-      : [{ lead: [], rows: lines.slice(0, 1) }];
-  });
+  };
+  const blocks = instances.slice(0, DETAILED).flatMap((facts, at): Block[] => [
+    { lead: [], rows: linesOf(facts, at) },
+    processBlock(facts, at),
+  ]);
+  const others = instances.slice(DETAILED)
+    .flatMap((facts, at) => linesOf(facts, DETAILED + at).slice(0, 1));
+  if (others.length > 0) blocks.push({ lead: [], rows: others, of: "hosts" });
   return { section: "host", title: "Host and processes", blocks };
 }
 

@@ -3,7 +3,7 @@
 import { named } from "../quoted.ts";
 import type { Course, InstanceFacts } from "../facts/mod.ts";
 import type { SectionText } from "./section_text.ts";
-import { labelOf, type Subject } from "./subject.ts";
+import { labelsOf, type Subject } from "./subject.ts";
 import { number, row } from "./words.ts";
 
 /** Points of a course. */
@@ -42,8 +42,8 @@ export function metricsSection(subject: Subject): SectionText {
     })
   ).sort((a, b) => b.weight - a.weight).slice(0, MOST);
   const startup = instances.some(({ span }) => span.startup_seconds > 0) ? ", after start-up" : "";
-  const on = (facts: InstanceFacts) =>
-    instances.length > 1 ? ` on ${labelOf(facts, instances)}` : "";
+  const labelOf = labelsOf(instances);
+  const on = (facts: InstanceFacts) => instances.length > 1 ? ` on ${labelOf(facts)}` : "";
   const rows = lines.map(({ facts, course, values, known, weight }) => ({
     text: row(
       `${named(course.metric, 80)}${tagsOf(facts, course)}${on(facts)}`,

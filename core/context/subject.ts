@@ -40,10 +40,11 @@ export interface PlacedDevice {
 
 /** The devices of all instances on which the run worked; all where it worked on none. */
 export function devicesOf({ instances }: Subject): PlacedDevice[] {
+  const labelOf = labelsOf(instances);
   const placed = instances.flatMap((facts) =>
     facts.devices.map((device, at) => {
       const index = String(device.index ?? at);
-      const name = instances.length > 1 ? `${labelOf(facts, instances)}/${index}` : index;
+      const name = instances.length > 1 ? `${labelOf(facts)}/${index}` : index;
       return { facts, device, name };
     })
   );
@@ -51,18 +52,26 @@ export function devicesOf({ instances }: Subject): PlacedDevice[] {
   return worked.length > 0 ? worked : placed;
 }
 
-/** A short name of an instance: its host, or its id where hosts are the same or not one word. */
-export function labelOf({ instance }: InstanceFacts, all: readonly InstanceFacts[]): string {
-  const host = instance.tags["host.name"];
-  const isAlone = host !== undefined && host === named(host, 60) &&
-    all.filter((other) => other.instance.tags["host.name"] === host).length === 1;
-  return isAlone ? host : instance.instance_id;
+/** Short names of instances: their hosts, or ids where hosts are the same or not one word. */
+export function labelsOf(all: readonly InstanceFacts[]): (facts: InstanceFacts) => string {
+  const hosts = Map.groupBy(all, ({ instance }) => instance.tags["host.name"]);
+  return ({ instance: { instance_id, tags: { "host.name": host } } }) =>
+    host !== undefined && host === named(host, 60) && hosts.get(host)?.length === 1
+      ? host
+      : instance_id;
 }
 
-/** Names in a row: `0-4, 6, 7` for whole numbers, else joined by commas. */
+/** Names in a row at most. */
+const MOST_NAMES = 16;
+
+/** Names in a row: `0-4, 6, 7` for whole numbers, else joined by commas; of many the first. */
 export function namesOf(devices: readonly PlacedDevice[]): string {
   const numbers = devices.map(({ name }) => Number(name));
-  if (numbers.some(Number.isNaN)) return devices.map(({ name }) => name).join(", ");
+  if (numbers.some(Number.isNaN)) {
+    const names = devices.slice(0, MOST_NAMES).map(({ name }) => name).join(", ");
+    const more = devices.length - MOST_NAMES;
+    return more > 0 ? `${names} and ${more} more` : names;
+  }
   const parts: string[] = [];
   for (let at = 0; at < numbers.length; at++) {
     let end = at;

@@ -3,7 +3,7 @@
 import { type Interval, joinInterval, overlap } from "../gaps.ts";
 import type { Instance } from "../payload.ts";
 import type { SignalsReader, SpanWindow } from "../reader.ts";
-import { nsFromTs, SECOND_NS } from "../time.ts";
+import { later, nsFromTs, SECOND_NS } from "../time.ts";
 import { yieldToEventLoop } from "../yield.ts";
 import { instanceFacts } from "./instance.ts";
 import type { InstanceFacts } from "./instance_facts.ts";
@@ -21,6 +21,9 @@ export interface ReadFactsOptions extends Pick<InstanceRead, "keepsStartUp"> {
 /** Windows that are uploaded are as long, or longer. */
 const FINEST_NS = 10n * SECOND_NS;
 
+/** Steps of all instances together, about; each instance has at least so many. */
+const [ALL_STEPS, LEAST_STEPS] = [3_000, 6];
+
 /**
  * The facts of each of `instances` in their order; those without a window in the span are left out. The
  * span is read once, in steps. Other work runs between two instances.
@@ -30,8 +33,10 @@ export async function* readFacts(
   instances: readonly Instance[],
   { span, finest_ns = FINEST_NS, keepsStartUp }: ReadFactsOptions,
 ): AsyncGenerator<InstanceFacts> {
+  const most = Math.max(LEAST_STEPS, Math.floor(ALL_STEPS / instances.length));
   for (const instance of instances) {
-    const step_ns = stepLength(overlap(span, lifeOf(instance)), finest_ns);
+    const life = overlap(span, lifeOf(instance));
+    const step_ns = stepLength(life, later(finest_ns, (life.to_ns - life.from_ns) / BigInt(most)));
     const id = instance.instance_id;
     const steps = await Array.fromAsync(reader.steps(id, { ...span, step_ns }, {}));
     if (steps.length > 0) {
