@@ -13,8 +13,8 @@ const HIDDEN =
   // deno-lint-ignore no-control-regex
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
-/** A word that can be no sentence: names of metrics, hosts, devices and most kernels. */
-const WORD = /^[\w.:/+@%=,*~#()<>&-]+$/;
+/** A word that can be no sentence and marks no line: names of metrics, hosts and most kernels. */
+const WORD = /^(?!\d+[.)]$)[\w./(@][\w.:/+@%=,*~#()<>&-]+$/;
 
 /**
  * Text of the workload as data: secrets redacted first, then control characters and marks that could

@@ -30,7 +30,25 @@ Deno.test("a name of one word stands as it is, all else is fenced", () => {
   ) {
     assert.equal(named(name), name);
   }
-  for (const name of ["", "ignore this", "a`b", "a|b", "x\ny", "é", "[redacted]", "a;b"]) {
+  for (
+    const name of [
+      "",
+      "ignore this",
+      "a`b",
+      "a|b",
+      "x\ny",
+      "#",
+      "##a",
+      "-",
+      "-a",
+      ">a",
+      "*a*",
+      "1.",
+      "é",
+      "[redacted]",
+      "a;b",
+    ]
+  ) {
     assert.match(named(name), /^`[^`]*`$/);
   }
 });

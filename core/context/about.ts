@@ -5,7 +5,7 @@ import { tsFromNs } from "../time.ts";
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Row, SectionText } from "./section_text.ts";
 import { devicesOf, type Subject } from "./subject.ts";
-import { number } from "./words.ts";
+import { number, tagsByName } from "./words.ts";
 
 /** Instances that have a line each. */
 const LISTED = 20;
@@ -43,7 +43,7 @@ function instanceRows(facts: InstanceFacts, at: number): Row[] {
   const { instance, span, workload } = facts;
   const { steady_seconds, startup_seconds, covered_seconds } = span;
   const ran = secondsOf(span.ran.from_ns, span.ran.to_ns);
-  const tags = Object.entries(instance.tags)
+  const tags = tagsByName(instance.tags)
     .filter(([name]) => !TOLD.includes(name))
     .map(([name, value]) => `${name}=${value}`).join(" ");
   const names = [...new Set(facts.devices.map(({ name }) => named(name ?? "unknown-device", 60)))];

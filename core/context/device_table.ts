@@ -3,7 +3,7 @@
 import { named } from "../quoted.ts";
 import type { DeviceFacts, Level } from "../facts/mod.ts";
 import type { SectionText } from "./section_text.ts";
-import { devicesOf, type PlacedDevice, type Subject } from "./subject.ts";
+import { devicesOf, nameOf, type PlacedDevice, type Subject } from "./subject.ts";
 import { meanOf, number, percent, row, UNKNOWN } from "./words.ts";
 
 /** A column: its heading, and its cell. */
@@ -86,8 +86,8 @@ export function devicesSection(subject: Subject): SectionText {
     ...(absent.length > 0 ? [`Not measured: ${absent.join(", ")}.`] : []),
     row("device", ...different.map(({ heading }) => heading)),
   ];
-  const rows = devices.map(({ name }, at) => ({
-    text: row(name, ...different.map(({ values }) => values[at]!)),
+  const rows = devices.map((placed, at) => ({
+    text: row(nameOf(placed), ...different.map(({ values }) => values[at]!)),
     weight: 450 - at / 100,
   }));
   return { section: "devices", title, blocks: [{ lead, rows, of: "devices" }] };

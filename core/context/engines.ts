@@ -4,7 +4,7 @@ import { named } from "../quoted.ts";
 import type { EngineFacts } from "../facts/mod.ts";
 import type { Block, Row, SectionText } from "./section_text.ts";
 import { labelsOf, type Subject } from "./subject.ts";
-import { durations, number, percent, rangeOf, seconds } from "./words.ts";
+import { durations, number, percent, rangeOf, seconds, tagsByName } from "./words.ts";
 
 /** Engines with lines of their own. */
 const DETAILED = 4;
@@ -39,7 +39,7 @@ export function engineSection({ instances }: Subject): SectionText {
 }
 
 function headOf({ engine, tags }: EngineFacts, on: string): string {
-  const own = Object.entries(tags).map(([name, value]) => `${named(name, 60)}=${named(value, 80)}`)
+  const own = tagsByName(tags).map(([name, value]) => `${named(name, 60)}=${named(value, 80)}`)
     .join(
       ", ",
     );
@@ -89,7 +89,7 @@ function linesOf(one: EngineFacts): string[] {
     ...(Object.keys(one.configuration).length > 0
       ? [
         `configuration: ${
-          Object.entries(one.configuration).filter(([name]) => !(name in one.tags)).map((
+          tagsByName(one.configuration).filter(([name]) => !(name in one.tags)).map((
             [name, value],
           ) => `${named(name, 60)}=${named(value, 60)}`).join(", ")
         }`,

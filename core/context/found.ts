@@ -6,7 +6,7 @@ import type { Evidence, FoldedFinding } from "../findings/mod.ts";
 import type { Tags } from "../tags.ts";
 import type { Row, SectionText } from "./section_text.ts";
 import type { Subject } from "./subject.ts";
-import { number } from "./words.ts";
+import { number, tagsByName } from "./words.ts";
 
 /** Weights of the verdict, of the first finding, and of those after it. */
 const VERDICT = 1000;
@@ -139,7 +139,7 @@ function sharedTags(evidence: readonly Evidence[]): Tags {
 
 /** Tags in braces; a device by its index. */
 function tagsText(tags: Tags, indices: Indices): string {
-  const own = Object.entries(tags).map(([name, tag]) => {
+  const own = tagsByName(tags).map(([name, tag]) => {
     const index = name === "device.uuid" ? indices.get(tag) : undefined;
     return index === undefined ? `${named(name, 60)}=${named(tag, 60)}` : `device=${index}`;
   });

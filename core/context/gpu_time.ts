@@ -236,9 +236,9 @@ function copyBlocks(devices: readonly Active[], weight: number): Block[] {
   if (kinds.size === 0) return [];
   return [{
     lead: [row("copies", "% of time", "copies/s", "KB each", "GB/s")],
-    rows: Array.from(kinds, ([kind, one]) => ({
+    rows: bySeconds(kinds).map(([kind, one]) => ({
       text: row(
-        named(kind, 40),
+        fenced(kind, 40),
         percent(one.seconds / seconds),
         number(one.times / seconds),
         number(one.bytes === null || one.times === 0 ? null : one.bytes / one.times / 1e3),
@@ -247,6 +247,10 @@ function copyBlocks(devices: readonly Active[], weight: number): Block[] {
       weight: weight - 20 + 100 * one.seconds / seconds,
     })),
   }];
+}
+
+function bySeconds<W extends { seconds: number }>(works: ReadonlyMap<string, W>): [string, W][] {
+  return [...works].sort(([a, one], [b, other]) => other.seconds - one.seconds || (a < b ? -1 : 1));
 }
 
 function waitBlocks(devices: readonly Active[], weight: number): Block[] {
@@ -263,9 +267,9 @@ function waitBlocks(devices: readonly Active[], weight: number): Block[] {
   if (waits.size === 0) return [];
   return [{
     lead: [row("host threads waiting for", "waits/s", "mean µs", "% of a thread's time")],
-    rows: Array.from(waits, ([name, one]) => ({
+    rows: bySeconds(waits).map(([name, one]) => ({
       text: row(
-        named(name),
+        fenced(name),
         number(one.times / seconds),
         number(one.times > 0 ? 1e6 * one.seconds / one.times : null),
         percent(one.seconds / seconds),

@@ -15,7 +15,7 @@ const DETAILED = 3;
 export function hostSection({ instances }: Subject): SectionText {
   const labelOf = labelsOf(instances);
   const linesOf = (facts: InstanceFacts, at: number) => {
-    const label = instances.length > 1 ? `${labelOf(facts)}: ` : "";
+    const label = instances.length > 1 ? `on ${labelOf(facts)}: ` : "";
     return hostLines(facts.host).map((text, line): Row => ({
       text: `- ${label}${text}`,
       weight: 400 - 20 * at - line,
@@ -125,7 +125,7 @@ function folds(processes: readonly ProcessFacts[]): string[] {
     };
     const [first] = group;
     return row(
-      group.length > 1 ? `${group.length} processes, each` : named(first!.pid ?? "sum", 20),
+      group.length > 1 ? `${group.length} processes, each` : pidOf(first!),
       number(mean(({ user_cpus }) => user_cpus)),
       number(mean(({ system_cpus }) => system_cpus)),
       number(mean(({ threads }) => threads)),
@@ -135,4 +135,9 @@ function folds(processes: readonly ProcessFacts[]): string[] {
       first!.command_line === null ? "not known" : fenced(first!.command_line, 110),
     );
   });
+}
+
+function pidOf({ pid }: ProcessFacts): string {
+  if (pid === null) return "sum";
+  return /^\d+$/.test(pid) ? pid : fenced(pid, 20);
 }

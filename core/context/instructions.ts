@@ -20,7 +20,7 @@ export const GUIDE: readonly string[] = [
 export function instructionsSection(subject: Subject): SectionText {
   const { available_tags } = subject;
   const queries = describeSpan(subject);
-  const tags = [...available_tags].map(([name, values]) =>
+  const tags = [...available_tags].sort(([a], [b]) => a < b ? -1 : 1).map(([name, values]) =>
     `${fenced(name, 60)}: ${values.slice(0, 5).map((value) => fenced(value, 60)).join(", ")}`
   );
   return {

@@ -1,10 +1,10 @@
 /** The section of metrics that matter: number and course; constant ones as a count. */
 
-import { named } from "../quoted.ts";
+import { fenced, named } from "../quoted.ts";
 import type { Course, InstanceFacts } from "../facts/mod.ts";
 import type { SectionText } from "./section_text.ts";
 import { labelsOf, type Subject } from "./subject.ts";
-import { number, row } from "./words.ts";
+import { number, row, tagsByName } from "./words.ts";
 
 /** Points of a course. */
 const POINTS = 6;
@@ -40,13 +40,13 @@ export function metricsSection(subject: Subject): SectionText {
       if (line === null) constant++;
       return line ?? [];
     })
-  ).sort((a, b) => b.weight - a.weight).slice(0, MOST);
+  ).sort((a, b) => b.weight - a.weight || (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, MOST);
   const startup = instances.some(({ span }) => span.startup_seconds > 0) ? ", after start-up" : "";
   const labelOf = labelsOf(instances);
   const on = (facts: InstanceFacts) => instances.length > 1 ? ` on ${labelOf(facts)}` : "";
   const rows = lines.map(({ facts, course, values, known, weight }) => ({
     text: row(
-      `${named(course.metric, 80)}${tagsOf(facts, course)}${on(facts)}`,
+      `${fenced(course.metric, 80)}${tagsOf(facts, course)}${on(facts)}`,
       course.of === "rate" ? "a second" : course.of === "mean" ? "mean of values" : "level",
       number(known[0]),
       number(known.at(-1)),
@@ -73,6 +73,10 @@ export function metricsSection(subject: Subject): SectionText {
       ...(rows.length === 0 && { weight: 100 }),
     }],
   };
+}
+
+function nameOf({ course, facts }: Line): string {
+  return `${course.metric} ${tagsOf(facts, course)}`;
 }
 
 /** Seconds of a step, of the longest of all instances. */
@@ -115,7 +119,7 @@ function pointsOf(values: readonly (number | null)[]): string {
 
 /** Tags of a series; a device by its index. */
 function tagsOf({ devices }: InstanceFacts, { tags }: Course): string {
-  const own = Object.entries(tags).filter(([name]) => name !== "device.bus_id")
+  const own = tagsByName(tags).filter(([name]) => name !== "device.bus_id")
     .map(([name, value]) => {
       const index = name === "device.uuid" && devices.find(({ uuid }) => uuid === value)?.index;
       return typeof index === "number"

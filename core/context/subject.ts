@@ -34,8 +34,10 @@ export interface PlacedDevice {
   facts: InstanceFacts;
   /** The device. */
   device: DeviceFacts;
-  /** A name that no other has in this text: `3`, or `host-b/3` with several instances. */
-  name: string;
+  /** Its index among the devices of the instance. */
+  index: number;
+  /** The instance, where there are several; else the empty text. */
+  label: string;
 }
 
 /** The devices of all instances on which the run worked; all where it worked on none. */
@@ -43,9 +45,8 @@ export function devicesOf({ instances }: Subject): PlacedDevice[] {
   const labelOf = labelsOf(instances);
   const placed = instances.flatMap((facts) =>
     facts.devices.map((device, at) => {
-      const index = String(device.index ?? at);
-      const name = instances.length > 1 ? `${labelOf(facts)}/${index}` : index;
-      return { facts, device, name };
+      const label = instances.length > 1 ? labelOf(facts) : "";
+      return { facts, device, index: device.index ?? at, label };
     })
   );
   const worked = placed.filter(({ device }) => device.activity !== null);
@@ -61,24 +62,30 @@ export function labelsOf(all: readonly InstanceFacts[]): (facts: InstanceFacts) 
       : instance_id;
 }
 
-/** Names in a row at most. */
+/** Instances in a row of names at most. */
 const MOST_NAMES = 16;
 
-/** Names in a row: `0-4, 6, 7` for whole numbers, else joined by commas; of many the first. */
+/** A name that no other device has in the text: `3`, or `3 on host-b` with several instances. */
+export function nameOf({ index, label }: PlacedDevice): string {
+  return label === "" ? String(index) : `${index} on ${label}`;
+}
+
+/** Names in a row: `0-4, 6, 7`, and of several instances `0-7 on host-a, 0-7 on host-b`; of many the first. */
 export function namesOf(devices: readonly PlacedDevice[]): string {
-  const numbers = devices.map(({ name }) => Number(name));
-  if (numbers.some(Number.isNaN)) {
-    const names = devices.slice(0, MOST_NAMES).map(({ name }) => name).join(", ");
-    const more = devices.length - MOST_NAMES;
-    return more > 0 ? `${names} and ${more} more` : names;
-  }
+  const groups = [...Map.groupBy(devices, ({ label }) => label)];
+  const names = groups.slice(0, MOST_NAMES)
+    .map(([label, group]) => `${rangesOf(group)}${label && ` on ${label}`}`).join(", ");
+  const more = groups.length - MOST_NAMES;
+  return more > 0 ? `${names} and those of ${more} more` : names;
+}
+
+function rangesOf(devices: readonly PlacedDevice[]): string {
   const parts: string[] = [];
-  for (let at = 0; at < numbers.length; at++) {
+  for (let at = 0; at < devices.length; at++) {
     let end = at;
-    while (numbers[end + 1] === numbers[end]! + 1) end++;
-    parts.push(
-      end > at + 1 ? `${numbers[at]}-${numbers[end]}` : numbers.slice(at, end + 1).join(", "),
-    );
+    while (devices[end + 1]?.index === devices[end]!.index + 1) end++;
+    if (end > at + 1) parts.push(`${devices[at]!.index}-${devices[end]!.index}`);
+    else parts.push(...devices.slice(at, end + 1).map(({ index }) => String(index)));
     at = end;
   }
   return parts.join(", ");

@@ -58,6 +58,11 @@ export function durations(of: Durations | null): string {
   return `mean ${seconds(of.mean_seconds)}, p50 ${location(of.p50)}, p95 ${location(of.p95)}`;
 }
 
+/** Tags by their names, in the order of the alphabet. */
+export function tagsByName(tags: Readonly<Record<string, string>>): [name: string, tag: string][] {
+  return Object.entries(tags).sort(([a], [b]) => a < b ? -1 : 1);
+}
+
 /** A row of a table; what the cells cannot have are line breaks and bars. */
 export function row(...cells: (string | number)[]): string {
   return cells.map((cell) => String(cell).replace(/[|\r\n]+/g, "/")).join(" | ");
