@@ -3,16 +3,29 @@
 import { fenced } from "../quoted.ts";
 import type { InstanceFacts } from "../facts/mod.ts";
 import { type Judgement, NOTHING, type NotKnown } from "./finding.ts";
+import { percent, sum } from "./measures.ts";
 import type { Rule } from "./rule.ts";
 
 /** A span shorter than this may be start-up alone. */
 const SHORT_SECONDS = 30;
 
+/** Lost records below this share change no conclusion. */
+const LOST_SHARE = 0.05;
+
 /** The rule. */
 export const capture: Rule = {
   id: "capture",
   judge(facts): Judgement {
-    return { ...NOTHING, not_known: [...gpu(facts), ...telemetry(facts), ...short(facts)] };
+    return {
+      ...NOTHING,
+      not_known: [
+        ...gpu(facts),
+        ...lost(facts),
+        ...engine(facts),
+        ...telemetry(facts),
+        ...short(facts),
+      ],
+    };
   },
 };
 
@@ -31,6 +44,41 @@ function gpu(facts: InstanceFacts): NotKnown[] {
       : "do what profiler_capture_state and its reason ask for, and run again",
     is_decisive: true,
   }];
+}
+
+/** Records that were lost: what is left is a sample that leaves out what came in bursts. */
+function lost({ devices }: InstanceFacts): NotKnown[] {
+  const shares = devices.flatMap(({ activity }) => {
+    if (!activity || activity.lost_records === 0) return [];
+    const { kernels, graphs, copies, lost_records } = activity;
+    const taken = sum([...kernels, ...graphs, ...copies].map(({ times }) => times));
+    return [lost_records / (lost_records + taken)];
+  });
+  const share = Math.max(0, ...shares);
+  if (share < LOST_SHARE) return [];
+  return [{
+    rule: "capture",
+    missing: `${percent(share)} of the GPU's records were lost, so that times are too small`,
+    how:
+      "measure with graphs traced whole (--cuda-graph-trace graph), or a shorter part of the work",
+    is_decisive: share >= 0.5,
+  }];
+}
+
+/** An engine whose metrics cannot be read: queues, cache and latencies are not known. */
+function engine({ captures, engines }: InstanceFacts): NotKnown[] {
+  const isDown = captures.some(({ capture, is_captured }) =>
+    capture === "engine_metrics" && !is_captured
+  );
+  return isDown && engines.length === 0
+    ? [{
+      rule: "capture",
+      missing: "the engine's own metrics (requests, queue, cache, latencies) were not captured",
+      how:
+        "start the engine with its metrics on (SGLang --enable-metrics, llama.cpp --metrics), and name their port with --metrics-port",
+      is_decisive: false,
+    }]
+    : [];
 }
 
 function telemetry({ devices, captures }: InstanceFacts): NotKnown[] {

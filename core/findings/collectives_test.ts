@@ -86,6 +86,36 @@ testFindings({
   },
 });
 
+/** A rank that is idle while the others wait for it: its process is late. */
+function late(index: number): DeviceLoad {
+  return rank(index, {
+    device: {
+      kernels: [work(SYMBOLS.gemm, 0.6, 900), work(SYMBOLS.reduce, 0.06, 540)],
+      gauges: { utilization_percent: 70 },
+    },
+  });
+}
+
+Deno.test("hosts/straggler: a host whose processes are late, and of that its own cause", () => {
+  const slow = job("c", [{}, {}]);
+  const found = judgedAll([job("a", [{}, {}]), job("b", [{}, {}]), {
+    ...slow,
+    devices: [late(0), late(1)],
+  }]);
+  assertFirst(found, {
+    ...collective,
+    id: "hosts/straggler",
+    stake: [0.27, 0.36],
+    title: /its processes are late/,
+  });
+  const neighbours = judgedAll([job("a", [{}, {}]), job("b", [{}, {}]), {
+    ...slow,
+    devices: [late(0), late(1)],
+    host: { cpus: 192, used: 0.97, stalled: { "cpu some": 0.6 } },
+  }]);
+  assert.deepEqual(idsOf(neighbours), ["host/neighbours"]);
+});
+
 const hosts = ["a", "b", "c", "d"];
 
 Deno.test("hosts/straggler: the host with the short collectives, and why", () => {

@@ -4,13 +4,21 @@ import { named } from "../quoted.ts";
 import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
 import { BASE, requests } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
-import { busyShare, mean, percent, workedDevices } from "./measures.ts";
+import { busyShare, computeSeconds, mean, percent, sum, workedDevices } from "./measures.ts";
+
+/** Share of the GPU's time in graphs from which on decoding runs in them. */
+const GRAPHS_SHARE = 0.2;
 
 /** The finding that decoding runs without graphs. */
 export function eager(facts: InstanceFacts, one: EngineFacts): Finding | null {
   if (one.uses_graphs !== false) return null;
   const devices = workedDevices(facts);
   const idle = devices.length > 0 ? 1 - mean(devices.map(busyShare)) : null;
+  // Graphs that run are on, whatever a gauge says of the newest batch.
+  const inGraphs = sum(
+    devices.flatMap(({ activity }) => activity.graphs.map((one) => one.seconds)),
+  );
+  if (inGraphs > GRAPHS_SHARE * sum(devices.map(computeSeconds))) return null;
   const flag = facts.workload.flags.find(([name]) => /eager|disable-cuda-graph/.test(name))?.[0];
   return {
     ...BASE,

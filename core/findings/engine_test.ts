@@ -201,6 +201,12 @@ testFindings({
     }),
     never: /speculation/,
   },
+  "a gauge that says no graph, while graphs run": {
+    load: serving({
+      engine: { tags: {}, gauges: { "sglang:num_running_reqs": 9, "sglang:is_cuda_graph": 0 } },
+    }),
+    never: /graphs_off/,
+  },
   "an option that turns graphs on again": {
     load: serving({ command: "vllm serve m --enforce-eager false" }),
     never: /graphs_off/,

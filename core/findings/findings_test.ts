@@ -239,3 +239,11 @@ Deno.test("what is as it should be has its numbers in the windows", () => {
   assert.ok(found.sound.length >= 2);
   assertSupported(found, load);
 });
+
+Deno.test("lost records and an engine that cannot be read are said", () => {
+  const lossy = training({ devices: [h100({ lost_per_second: 2000 })] });
+  assert.match(judged(lossy).not_known.map(({ missing }) => missing).join(), /records were lost/);
+  const unread = serving({ engine: {}, refused: { engine_metrics: "0 where it cannot be read" } });
+  const { not_known } = judged(unread);
+  assert.match(not_known.map(({ how }) => how).join(), /--metrics-port/);
+});

@@ -32,7 +32,7 @@ export function foldFindings(
       byId.set(finding.id, {
         ...finding,
         where: judged.length > 1 && instance_id !== undefined
-          ? [label, finding.where].filter(Boolean).join(", ")
+          ? [...new Set([label, finding.where])].filter(Boolean).join(", ")
           : finding.where,
         instances: instance_id === undefined ? [] : [instance_id],
         of_instances: judged.length,

@@ -71,6 +71,20 @@ testFindings({
     stake: [0.72, 0.78],
     title: /launching .* kernels a second/,
   },
+  "kernels of 12 µs by a thread that has no time left": {
+    load: training({
+      devices: [
+        a100({
+          kernels: [work(SYMBOLS.gemm_ampere, 0.26, 12)],
+          gauges: { utilization_percent: 30 },
+        }),
+      ],
+      processes: [trainer({ cpus: 1 })],
+    }),
+    ...starved,
+    id: "gpu_idle/launch_bound",
+    stake: [0.7, 0.78],
+  },
   "a value read back to the host 800 times a second": {
     load: turns,
     ...starved,
@@ -162,6 +176,15 @@ testFindings({
       processes: [trainer({ cpus: 1 })],
     }),
     never: /host_bound/,
+  },
+  "kernels beside graphs that do the work": {
+    load: serving({
+      devices: [decoder({
+        graphs: [{ name: "g", share: 0.35, seconds: 0.004 }],
+        kernels: [work(SYMBOLS.add, 0.06, 5)],
+      })],
+    }),
+    never: /launch_bound/,
   },
   "loaders that rest": {
     load: training({ devices: [waiting], processes: [trainer({ cpus: 0.2 }), ...loaders(0.2)] }),

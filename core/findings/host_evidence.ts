@@ -16,6 +16,8 @@ export const IDLE = [
   "gpu_idle/host_bound",
   "gpu_idle/launch_bound",
   "gpu_idle/unexplained",
+  "hosts/straggler",
+  "collectives/straggler",
 ];
 
 /** Share of the time in which devices waited: the most that a host can cost. */

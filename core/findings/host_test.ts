@@ -54,6 +54,12 @@ testFindings({
     stake: [0.45, 0.55],
     title: /other programs take them/,
   },
+  "a virtual machine whose host takes its processors": {
+    load: on({ steal: 0.35, used: 0.4, stalled: { "cpu some": 0.3 } }),
+    class: "host",
+    id: "host/steal",
+    stake: [0.45, 0.55],
+  },
   "the workload's own processes": {
     load: training({
       devices: [idle],
@@ -92,6 +98,7 @@ testFindings({
     load: on({ used: 0.7 }, {}, a100()),
     never: /^host/,
   },
+  "a few percent of steal": { load: on({ steal: 0.03 }), never: /steal/ },
   "memory in use as a cache": { load: on({ memory_used_bytes: 470e9 }), never: /memory/ },
   "storage that is used and not waited for": {
     load: on({ read_bytes_per_second: 2e9, stalled: { "io some": 0.05 } }),

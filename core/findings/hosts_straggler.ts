@@ -15,7 +15,7 @@ import {
   workedDevices,
 } from "./measures.ts";
 import type { FleetRule } from "./rule.ts";
-import { rankOf, sameKernels, slowRank } from "./straggler.ts";
+import { isLate, LATE, rankOf, sameKernels, slowRank } from "./straggler.ts";
 import { clockEvidence, throttledBy } from "./throttling.ts";
 
 /** Instances of one job launch their collectives equally often, up to this much. */
@@ -46,6 +46,7 @@ export const hostsStraggler: FleetRule = {
         of: host,
         collective: mean(ranks.map(({ collective }) => collective)),
         own: mean(ranks.map(({ own }) => own)),
+        idle: mean(ranks.map(({ idle }) => idle)),
       };
     }));
     return found ? { ...NOTHING, findings: [finding(found, hosts)] } : NOTHING;
@@ -77,8 +78,13 @@ function finding(
     null;
   const isOnly = throttled !== null &&
     elsewhere.every((other) => throttledBy(other)?.cause !== throttled.cause);
-  const hasMore = factor !== null && factor < SLOW_FACTOR;
-  const why = isOnly
+  const late = isLate({ slow, usual, waited });
+  const hasMore = !late && factor !== null && factor < SLOW_FACTOR;
+  const why = late
+    ? `its devices are idle ${
+      percent(slow.idle)
+    } of the time: its processes are late, see what the host does`
+    : isOnly
     ? `its devices' clocks are held down by ${throttled.reason}`
     : hasMore
     ? "its kernels are as fast as elsewhere, so it has more work"
@@ -138,6 +144,7 @@ function finding(
     where: `host ${label}`,
     explains: [
       "collectives/exposed",
+      ...(late ? LATE : []),
       ...(isOnly ? [`throttling/${throttled.cause}`, "throttling/hardware"] : []),
     ],
   };

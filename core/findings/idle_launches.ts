@@ -15,6 +15,7 @@ import {
 } from "./idle_devices.ts";
 import {
   busyShare,
+  computeSeconds,
   digits,
   launchesPerSecond,
   meanKernelSeconds,
@@ -22,19 +23,32 @@ import {
   sum,
 } from "./measures.ts";
 
-/** A kernel shorter than this takes as long to launch as to run: NVIDIA's CUDA blog on graphs, 2019. */
-const SHORT_KERNEL_SECONDS = 10e-6;
+/** A launch takes 2 to 10 µs of a thread (NVIDIA, "Getting Started with CUDA Graphs"); frameworks add to it. */
+const SHORT_KERNEL_SECONDS = 25e-6;
 
 /** Idle time for each launch up to which launching explains it. */
 const LAUNCH_GAP_SECONDS = 30e-6;
 
+/** The same where a thread has no time left: operators of eager frameworks take some ten microseconds. */
+const FULL_THREAD_GAP_SECONDS = 60e-6;
+
+/** Where more of the GPU's time than this is in graphs, few launches stand for it. */
+const GRAPHS_SHARE = 0.2;
+
 /** The finding that launching takes longer than running. */
 export function launchBound(facts: InstanceFacts, { device, idle, all }: Idle): Finding | null {
   const kernel = meanKernelSeconds(device);
+  const inGraphs = sum(device.activity.graphs.map(({ seconds }) => seconds));
+  if (inGraphs > GRAPHS_SHARE * computeSeconds(device)) return null;
   const launches = launchesPerSecond(device);
   const gap = (1 - busyShare(device)) / launches;
-  if (kernel === null || kernel > SHORT_KERNEL_SECONDS || gap > LAUNCH_GAP_SECONDS) return null;
   const cpus = threadOf(facts, device);
+  const isFull = cpus !== null && cpus >= SATURATED_CPUS;
+  const most = isFull ? FULL_THREAD_GAP_SECONDS : LAUNCH_GAP_SECONDS;
+  // Launching takes longer than running: what a thread launches in the time of a kernel is the kernel's gap.
+  if (kernel === null || kernel > SHORT_KERNEL_SECONDS || kernel > gap || gap > most) {
+    return null;
+  }
   return {
     ...base(idle, all),
     id: "gpu_idle/launch_bound",
@@ -43,7 +57,7 @@ export function launchBound(facts: InstanceFacts, { device, idle, all }: Idle): 
       `${digits(launches)} kernels a second of ${
         digits(kernel * 1e6)
       } µs each takes longer than running them`,
-    confidence: cpus !== null && cpus >= SATURATED_CPUS ? "high" : "medium",
+    confidence: isFull ? "high" : "medium",
     doubt: cpus === null ? "the processor time of the launching process is not known" : "",
     evidence: [
       busyEvidence(idle),

@@ -18,6 +18,9 @@ const LIBRARIES = /cublas|cutlass|cudnn|tensile|hipblas|rocblas|miopen|composabl
 /** Products with a vector wait for memory: tensor cores do not make them faster. */
 const VECTOR = /gemv|mul_mat_vec|dot_kernel/i;
 
+/** Products in 64 bits by their symbols. */
+const DOUBLE = /(?:^|_)dgemm|d884gemm/i;
+
 /** Tensor cores must be this much faster than the plain ones for a change to pay. */
 const WORTH = 1.8;
 
@@ -61,6 +64,28 @@ export function precision(devices: readonly WorkedDevice[]): Finding | null {
     verify: isAmd
       ? "products with 16-bit types (BBS, HHS) take over; compare the loss of a few hundred steps"
       : "kernels named sgemm and simt give way to tensorop, s1688 or s16816 ones; compare the loss of a few hundred steps",
+  });
+}
+
+/** The finding that products run in 64 bits: consumer and inference devices have hardly any units for them. */
+export function double(devices: readonly WorkedDevice[]): Finding | null {
+  const wide = part(
+    devices,
+    ({ name, category, data_types }) =>
+      category === "gemm" && (data_types.includes("fp64") || DOUBLE.test(name)),
+  );
+  if (wide.share < SHARE) return null;
+  return finding(wide, {
+    id: "kernels/double",
+    title: `Precision: ${percent(wide.share)} of the time is in products in 64 bits`,
+    gain: 0.5,
+    confidence: "medium",
+    doubt: "whether the work needs 64 bits is not in the data",
+    remedies: [
+      "float32 with TF32 or bf16 where results allow it: a NumPy array that was never converted is the usual cause",
+      "where 64 bits are needed: a device with tensor cores for them (A100, H100)",
+    ],
+    verify: "kernels named dgemm give way to others; compare results",
   });
 }
 

@@ -7,7 +7,7 @@ import { dominatingKernel } from "./kernel_dominating.ts";
 import { elementwise } from "./kernel_elementwise.ts";
 import { oldProducts } from "./kernel_generation.ts";
 import { latency } from "./kernel_latency.ts";
-import { precision } from "./kernel_precision.ts";
+import { double, precision } from "./kernel_precision.ts";
 import { workedDevices } from "./measures.ts";
 import type { Rule } from "./rule.ts";
 
@@ -19,6 +19,7 @@ export const kernels: Rule = {
     if (devices.length === 0) return NOTHING;
     const findings = [
       precision(devices),
+      double(devices),
       attention(devices),
       oldProducts(devices),
       elementwise(devices),

@@ -36,6 +36,16 @@ testFindings({
     stake: [0.8 * 0.7, 0.8 * 0.8],
     title: /matrix cores/,
   },
+  "products in 64 bits": {
+    load: training({
+      devices: [
+        a100({ kernels: [work("ampere_dgemm_64x64_tn", 0.9, 4000), work(add, 0.07, 200)] }),
+      ],
+    }),
+    ...kernel,
+    id: "kernels/double",
+    stake: [0.4, 0.5],
+  },
   "attention in the memory-efficient fallback": {
     load: training({
       devices: [h100({ kernels: [work(attention_fallback, 0.7, 96_000), work(gemm, 0.28, 3400)] })],

@@ -12,6 +12,7 @@ import { host } from "./host.ts";
 import { hostsDiffer } from "./hosts_differ.ts";
 import { hostsStraggler } from "./hosts_straggler.ts";
 import { kernels } from "./kernels.ts";
+import { lockedClock } from "./locked_clock.ts";
 import { roofline } from "./roofline.ts";
 import type { FleetRule, Rule } from "./rule.ts";
 import { smallKernels } from "./small_kernels.ts";
@@ -27,6 +28,7 @@ export const rules: readonly Rule[] = [
   transfers,
   collectives,
   throttling,
+  lockedClock,
   smallKernels,
   kernels,
   deviceMemory,

@@ -6,6 +6,7 @@
 import { named } from "../quoted.ts";
 import type { Finding } from "./finding.ts";
 import {
+  busyShare,
   categorySeconds,
   computeSeconds,
   deviceName,
@@ -32,6 +33,8 @@ export interface Rank<T> {
   collective: number;
   /** Share of the time in all other kernels and graphs. */
   own: number;
+  /** Share of the time without any work. */
+  idle: number;
 }
 
 /** The rank that the others wait for; `null` where none stands out. */
@@ -42,12 +45,29 @@ export function slowRank<T>(
     of: null,
     collective: median(ranks.map(({ collective }) => collective)),
     own: median(ranks.map(({ own }) => own)),
+    idle: median(ranks.map(({ idle }) => idle)),
   };
   const slow = ranks.toSorted((a, b) => a.collective - b.collective)[0]!;
   const waited = usual.collective - slow.collective;
   const isSlow = slow.collective < SHORT_SHARE * usual.collective && waited >= WAITED_SHARE &&
-    slow.own > SLOW_FACTOR * usual.own;
+    (slow.own > SLOW_FACTOR * usual.own || isLate({ slow, usual, waited }));
   return isSlow ? { slow, usual, waited } : null;
+}
+
+/** Findings that say why a rank is late: they are told under it. */
+export const LATE: readonly string[] = [
+  "gpu_idle/host_bound",
+  "gpu_idle/sync_bound",
+  "gpu_idle/launch_bound",
+  "gpu_idle/input",
+  "gpu_idle/unexplained",
+];
+
+/** Whether a rank is late since its device waits for its process: it is idle while the others wait. */
+export function isLate<T>(
+  { slow, usual, waited }: { slow: Rank<T>; usual: Rank<null>; waited: number },
+): boolean {
+  return slow.idle - usual.idle >= 0.5 * waited;
 }
 
 /** The finding that others wait for one device; `null` where none stands out. */
@@ -61,8 +81,11 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
   const throttled = throttledBy(device);
   const isOnlyThrottled = throttled !== null &&
     others.filter((other) => throttledBy(other)?.cause === throttled.cause).length === 0;
-  const work = factor !== null && factor < SLOW_FACTOR && !isOnlyThrottled;
-  const why = isOnlyThrottled
+  const late = isLate(found);
+  const work = factor !== null && factor < SLOW_FACTOR && !isOnlyThrottled && !late;
+  const why = late
+    ? `it is idle ${percent(slow.idle)} of the time: the process that feeds it is late`
+    : isOnlyThrottled
     ? `its clock is held down by ${throttled.reason}`
     : work
     ? "its kernels are as fast as the others', so it has more work"
@@ -139,6 +162,7 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
     where: deviceName(device),
     explains: [
       "collectives/exposed",
+      ...(late ? LATE : []),
       ...(throttled ? [`throttling/${throttled.cause}`, "throttling/hardware"] : []),
     ],
   };
@@ -152,6 +176,7 @@ export function rankOf(device: WorkedDevice): Rank<WorkedDevice> {
     of: device,
     collective: collective / captured_seconds,
     own: (computeSeconds(device) - collective) / captured_seconds,
+    idle: 1 - busyShare(device),
   };
 }
 

@@ -35,6 +35,14 @@ testFindings({
     id: "throttling/heat",
     stake: [0.2, 0.28],
   },
+  "a clock that never rises, and nothing holds it down": {
+    load: training({
+      devices: [a100({ throttled: { gpu_idle: 0 }, gauges: { clock_sm_megahertz: 1060 } })],
+    }),
+    ...device,
+    id: "throttling/locked_clock",
+    stake: [0.15, 0.28],
+  },
   "a slowdown without a cause of its own": {
     load: slowed("hw_slowdown"),
     ...device,
@@ -43,6 +51,20 @@ testFindings({
   },
 }, {
   "the default power limit": { load: slowed("sw_power_cap"), never: /throttling/ },
+  "a low clock of a device that rests": {
+    load: training({
+      devices: [
+        a100({ kernels: [], busy: 0.05, throttled: {}, gauges: { clock_sm_megahertz: 300 } }),
+      ],
+    }),
+    never: /throttling/,
+  },
+  "a low clock, and its reasons are not measured": {
+    load: training({
+      devices: [a100({ throttled: undefined, gauges: { clock_sm_megahertz: 1060 } })],
+    }),
+    never: /throttling/,
+  },
   "a few percent of the clock": {
     load: slowed("sw_thermal_slowdown", { clock_sm_megahertz: 1390 }),
     never: /throttling/,

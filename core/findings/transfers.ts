@@ -4,11 +4,21 @@ import { named } from "../quoted.ts";
 import type { CopyWork, DeviceFacts } from "../facts/mod.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
-import { digits, mean, ofDevices, percent, type WorkedDevice, workedDevices } from "./measures.ts";
+import {
+  computeSeconds,
+  digits,
+  mean,
+  ofDevices,
+  percent,
+  type WorkedDevice,
+  workedDevices,
+} from "./measures.ts";
 import type { Rule } from "./rule.ts";
 
 /** Below this share of the time copies cost less than changing them would win. */
 const SHARE = 0.1;
+/** Kernels that leave less of the time than this cover the copies. */
+const UNCOVERED_SHARE = 0.05;
 /** Bytes below which the start of a copy costs more than its bytes, at 25 GB/s and 10 µs. */
 const SMALL_BYTES = 256 * 1024;
 /** Share of the link's speed that copies from pinned memory reach; those from pageable memory reach a fourth. */
@@ -37,7 +47,8 @@ export const transfers: Rule = {
     const slow = all.flatMap((device) =>
       device.activity.copies.flatMap((copy): Slow[] => {
         const share = copy.seconds / device.activity.captured_seconds;
-        return /host/.test(copy.name) && share >= SHARE ? [{ device, copy, share }] : [];
+        const isCostly = share >= SHARE && 1 - kernelShare(device) >= UNCOVERED_SHARE;
+        return /host/.test(copy.name) && isCostly ? [{ device, copy, share }] : [];
       })
     ).sort((a, b) => b.share - a.share);
     const [worst] = slow;
@@ -57,12 +68,7 @@ function finding(
   const link = linkSpeed(device);
   const isSmall = size !== null && size < SMALL_BYTES;
   const isPageable = !isSmall && rate !== null && link !== null && rate < PINNED_SHARE * link;
-  const kernels = mean(
-    devices.map(({ activity, utilization }) =>
-      utilization?.mean ??
-        activity.kernels.reduce((sum, { seconds }) => sum + seconds, 0) / activity.captured_seconds
-    ),
-  );
+  const kernels = mean(devices.map(kernelShare));
   const kind = named(copy.name.replaceAll("_", "-"), 40);
   const at = rate === null ? "" : ` at ${digits(rate / 1e9)} GB/s`;
   const reason = isSmall
@@ -137,6 +143,14 @@ function finding(
     where: ofDevices(devices, all),
     explains: ["gpu_idle/sync_bound", "gpu_idle/host_bound", "gpu_idle/unexplained"],
   };
+}
+
+/** Share of the time with a kernel or a graph: as the driver tells it, else their sum. */
+function kernelShare(device: WorkedDevice): number {
+  return Math.min(
+    1,
+    device.utilization?.mean ?? computeSeconds(device) / device.activity.captured_seconds,
+  );
 }
 
 /** Bytes a second that the link carries; `null` where it is not known. */

@@ -55,6 +55,16 @@ testFindings({
     }),
     never: /transfers|gpu_idle/,
   },
+  "a quarter of the time in copies that kernels cover": {
+    load: training({
+      devices: [a100({
+        kernels: [work(SYMBOLS.gemm_ampere, 0.97, 2000)],
+        copies: [{ kind: "host_to_device", share: 0.25, bytes: 4e7, bytes_per_second: 23e9 }],
+        busy: 0.98,
+      })],
+    }),
+    never: /transfers/,
+  },
   "copies within the device": {
     load: training({
       devices: [a100({

@@ -12,6 +12,9 @@ export interface Verdict {
   sentence: string;
 }
 
+/** A finding that costs less is told, and is no limit. */
+const WORTH = 0.03;
+
 /** The verdict on what rules said. */
 export function verdictOf(
   all: readonly InstanceFacts[],
@@ -24,7 +27,8 @@ export function verdictOf(
   if (all.length === 0) return { kind: "cannot_tell", sentence: "Cannot tell: no instance ran." };
   const [first] = findings;
   if (first?.id === "no_load") return { kind: "no_load", sentence: first.title };
-  if (first) return { kind: "limited", sentence: first.title };
+  const limit = findings.find((one) => (one.share_at_stake ?? 1) >= WORTH);
+  if (limit) return { kind: "limited", sentence: limit.title };
   const decisive = not_known.filter(({ is_decisive }) => is_decisive);
   if (decisive.length > 0) {
     return {

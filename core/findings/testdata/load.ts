@@ -40,6 +40,8 @@ export interface DeviceLoad {
   /** Share of the time with work; the sum of all work, at most 1, when absent. */
   busy?: number;
   graph_trace_mode?: 0 | 1;
+  /** Records that were dropped, a second. */
+  lost_per_second?: number;
   /** `false`: nothing was recorded of what it does. */
   isRecorded?: boolean;
   /** Gauges of the driver without their prefix `gpu_`. */
@@ -70,6 +72,7 @@ export interface HostLoad {
   memory_used_bytes?: number;
   swap_used_bytes?: number;
   iowait?: number;
+  steal?: number;
   /** Shares of the time by `resource kind`: `io some`. */
   stalled?: Readonly<Record<string, number>>;
   read_bytes_per_second?: number;

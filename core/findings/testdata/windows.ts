@@ -148,6 +148,9 @@ class Writer {
       sum += times * seconds * 1e9;
     }
     this.#histogram(`${source}_kernel_duration_nanoseconds`, of, { launched, sum, bins });
+    const pid = { "process.pid": of["process.pid"]! };
+    const lost = (load.lost_per_second ?? 0) * this.#seconds;
+    this.#counter(`${source}_dropped_records_total`, pid, lost);
     if (source === "cuda") this.#gauge("cuda_graph_trace_mode", of, graph_trace_mode);
     this.#gauge("profiler_capture_state", { capture: "gpu_kernels", ...of }, 1);
   }
@@ -177,6 +180,7 @@ class Writer {
     const used = Math.min(1, this.#around(load.used ?? own));
     this.#gauge("host_cpu_usage_percent", {}, 100 * used);
     this.#gauge("host_cpu_mode_percent", { mode: "iowait" }, 100 * (load.iowait ?? 0.001));
+    this.#gauge("host_cpu_mode_percent", { mode: "steal" }, 100 * (load.steal ?? 0));
     this.#gauge("host_memory_total_bytes", {}, memory_bytes);
     this.#gauge(
       "host_memory_usage_bytes",
