@@ -15,7 +15,7 @@ import type { Finding } from "./finding.ts";
 import { digits, percent } from "./measures.ts";
 
 /** A batch that is this near to its limit is at it. */
-const AT_LIMIT = 0.97;
+const AT_LIMIT = 0.9;
 
 /** The finding that a limit holds the batch while requests wait. */
 export function batchLimit(_facts: InstanceFacts, one: EngineFacts): Finding | null {

@@ -18,6 +18,9 @@ import { digits, percent } from "./measures.ts";
 /** A cache above this share is full: what is left is less than one long request. */
 const FULL = 0.93;
 
+/** Nobody is preempted before it is full: between preemptions it is less. */
+const FULL_BEFORE_PREEMPTION = 0.8;
+
 /** Preemptions a second from which on work is thrown away again and again. */
 const PREEMPTIONS_PER_SECOND = 0.02;
 
@@ -28,7 +31,8 @@ const FREE_SHARE = 0.15;
 export function cacheFull(facts: InstanceFacts, one: EngineFacts): Finding | null {
   const { cache_use, waiting, preemptions_per_second } = one;
   const preempts = (preemptions_per_second ?? 0) >= PREEMPTIONS_PER_SECOND;
-  if (!cache_use || cache_use.mean < FULL || (!preempts && (waiting?.mean ?? 0) < WAITING)) {
+  const full = preempts ? FULL_BEFORE_PREEMPTION : FULL;
+  if (!cache_use || cache_use.mean < full || (!preempts && (waiting?.mean ?? 0) < WAITING)) {
     return null;
   }
   const free = freeMemory(facts);

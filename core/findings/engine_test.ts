@@ -83,6 +83,17 @@ testFindings({
     stake: [0.5, 0.7],
     title: /preempted.*GB of each device are unused \(--gpu-memory-utilization 0.6\)/,
   },
+  "preemptions, though between them the cache is not quite full": {
+    load: serving({
+      engine: queued(60, {
+        gauges: { "vllm:kv_cache_usage_perc": 0.86 },
+        counters: { "vllm:num_preemptions_total": 0.5 },
+      }),
+    }),
+    ...engine,
+    id: "engine/cache_full",
+    stake: [0.5, 0.7],
+  },
   "a limit of requests, with vLLM": {
     load: serving({
       command: "vllm serve m --max-num-seqs 40",

@@ -71,6 +71,17 @@ testFindings({
     stake: [0.72, 0.78],
     title: /launching .* kernels a second/,
   },
+  "a quarter idle, by a thread that launches without pause": {
+    load: training({
+      devices: [
+        a100({ kernels: [work(SYMBOLS.add, 0.75, 9)], gauges: { utilization_percent: 80 } }),
+      ],
+      processes: [trainer({ cpus: 1 })],
+    }),
+    ...starved,
+    id: "gpu_idle/launch_bound",
+    stake: [0.22, 0.29],
+  },
   "kernels of 12 µs by a thread that has no time left": {
     load: training({
       devices: [

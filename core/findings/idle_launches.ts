@@ -23,14 +23,17 @@ import {
   sum,
 } from "./measures.ts";
 
-/** A launch takes 2 to 10 µs of a thread (NVIDIA, "Getting Started with CUDA Graphs"); frameworks add to it. */
-const SHORT_KERNEL_SECONDS = 25e-6;
+/** A kernel shorter than this takes as long to launch as to run: 2 to 10 µs (NVIDIA, "Getting Started with CUDA Graphs"). */
+const SHORT_KERNEL_SECONDS = 10e-6;
 
 /** Idle time for each launch up to which launching explains it. */
 const LAUNCH_GAP_SECONDS = 30e-6;
 
-/** The same where a thread has no time left: operators of eager frameworks take some ten microseconds. */
-const FULL_THREAD_GAP_SECONDS = 60e-6;
+/** Time of a launch that a full thread may need: operators of eager frameworks take some ten microseconds. */
+const FULL_THREAD_SECONDS = 60e-6;
+
+/** With longer kernels a thread has time to launch ahead. */
+const LONGEST_KERNEL_SECONDS = 25e-6;
 
 /** Where more of the GPU's time than this is in graphs, few launches stand for it. */
 const GRAPHS_SHARE = 0.2;
@@ -44,11 +47,10 @@ export function launchBound(facts: InstanceFacts, { device, idle, all }: Idle): 
   const gap = (1 - busyShare(device)) / launches;
   const cpus = threadOf(facts, device);
   const isFull = cpus !== null && cpus >= SATURATED_CPUS;
-  const most = isFull ? FULL_THREAD_GAP_SECONDS : LAUNCH_GAP_SECONDS;
-  // Launching takes longer than running: what a thread launches in the time of a kernel is the kernel's gap.
-  if (kernel === null || kernel > SHORT_KERNEL_SECONDS || kernel > gap || gap > most) {
-    return null;
-  }
+  const isShort = kernel !== null && kernel <= SHORT_KERNEL_SECONDS && gap <= LAUNCH_GAP_SECONDS;
+  const isAtItsPace = isFull && kernel !== null && kernel <= LONGEST_KERNEL_SECONDS &&
+    1 / launches <= FULL_THREAD_SECONDS;
+  if (!isShort && !isAtItsPace) return null;
   return {
     ...base(idle, all),
     id: "gpu_idle/launch_bound",
