@@ -65,7 +65,9 @@ export const TROUBLE_SCENARIOS: Record<string, Scenario> = {
     const poller = await bench.poll();
     await polls(poller);
     await bench.script("devices 2\nanswer * 0 15\nxid 0 79 1");
-    const lost = await poller.until((published) => first(published, "lost") === 1);
+    const lost = await poller.until((published) =>
+      first(published, "lost") === 1 && first(published, "gpu_xid_critical_errors") !== 0
+    );
     const [{ tags } = { tags: {} as Record<string, string> }] = lost.readings.filter(({ name }) =>
       name === "lost"
     );
@@ -75,7 +77,10 @@ export const TROUBLE_SCENARIOS: Record<string, Scenario> = {
     assert.equal(valuesOf(lost, "gpu_temperature_celsius")[SECOND], 31);
     assert.deepEqual(refusals(lost), {});
     await bench.script("devices 2\nset 0 energy 9000\nxid 0 79 1");
-    const back = await poller.until(isMeasured("gpu_temperature_celsius"));
+    const back = await poller.until((published) =>
+      isMeasured("gpu_temperature_celsius")(published) &&
+      first(published, "gpu_energy_joules") !== 0
+    );
     assert.equal(first(back, "lost"), undefined);
     assert.equal(first(back, "gpu_energy_joules"), 8, "its counter went on meanwhile");
   },
@@ -91,7 +96,10 @@ export const TROUBLE_SCENARIOS: Record<string, Scenario> = {
     assert.equal(away.reason, "the NVIDIA driver is not loaded");
     assert.equal(first(away, "gpu_temperature_celsius"), undefined);
     await bench.script("driver 580.1\nset 0 energy 50");
-    const back = await poller.until(isMeasured("gpu_temperature_celsius"));
+    const back = await poller.until((published) =>
+      isMeasured("gpu_temperature_celsius")(published) &&
+      first(published, "gpu_energy_joules") !== 1
+    );
     assert.equal(back.state, "capturing");
     assert.equal(first(back, "gpu_energy_joules"), 1.05, "its counter began at zero meanwhile");
     await bench.script("driver 580.1\nset 0 energy 2050");

@@ -60,7 +60,11 @@ export const VALUE_SCENARIOS: Record<string, Scenario> = {
     assert.equal(first(before, "gpu_power_usage_watts"), 350.125);
     assert.equal(first(before, "gpu_energy_joules"), 0);
     await bench.script("set 0 energy 5000750\nfield 0 138 1024\nfield 0 3 2");
-    const after = await poller.until((published) => first(published, "gpu_energy_joules") !== 0);
+    const after = await poller.until((published) =>
+      first(published, "gpu_energy_joules") !== 0 &&
+      first(published, "gpu_nvlink_throughput_data_tx_kibibytes") !== 0 &&
+      first(published, "gpu_ecc_errors_corrected_volatile") !== 0
+    );
     assert.equal(first(after, "gpu_energy_joules"), 0.75);
     assert.equal(first(after, "gpu_nvlink_throughput_data_tx_kibibytes"), 18 * 1024);
     assert.equal(first(after, "gpu_ecc_errors_corrected_volatile"), 2);
@@ -73,9 +77,8 @@ export const VALUE_SCENARIOS: Record<string, Scenario> = {
     const poller = await bench.poll();
     await polls(poller);
     await bench.script(script(7, 1_000, 1));
-    const wrapped = await poller.until((published) =>
-      first(published, "gpu_pcie_replay_counter") !== 0
-    );
+    await poller.until((published) => first(published, "gpu_pcie_replay_counter") !== 0);
+    const wrapped = await polls(poller, 2);
     assert.equal(first(wrapped, "gpu_pcie_replay_counter"), 12);
     assert.equal(first(wrapped, "gpu_ecc_errors_corrected_volatile"), 2);
     assert.equal(first(wrapped, "gpu_energy_joules"), 0, "it began anew, at an unknown value");
@@ -193,7 +196,9 @@ export const VALUE_SCENARIOS: Record<string, Scenario> = {
     const before = await poller.until(isMeasured(traffic, gpu(2)));
     assert.deepEqual(valuesOf(before, traffic), { [gpu(0)]: 0, [gpu(1)]: 0, [gpu(2)]: 0 });
     await bench.script(script(1000));
-    const after = await poller.until((published) => valuesOf(published, traffic)[gpu(2)] !== 0);
+    const after = await poller.until((published) =>
+      [0, 1, 2].every((i) => valuesOf(published, traffic)[gpu(i)] !== 0)
+    );
     assert.deepEqual(valuesOf(after, traffic), {
       [gpu(0)]: 18_000,
       [gpu(1)]: 18_000,
@@ -201,7 +206,8 @@ export const VALUE_SCENARIOS: Record<string, Scenario> = {
     });
     assert.equal(valuesOf(after, "gpu_nvlink_active_links")[gpu(1)], 18);
     const later = await poller.until((published) =>
-      valuesOf(published, "gpu_nvlink_errors_replay")[gpu(3)] !== 0
+      [0, 3].every((i) => valuesOf(published, "gpu_nvlink_errors_replay")[gpu(i)] !== 0) &&
+      valuesOf(published, "gpu_nvlink_errors_recovery")[gpu(2)] !== 0
     );
     assert.equal(first(later, "gpu_nvlink_errors_replay"), 18_000);
     assert.equal(first(later, "gpu_nvlink_errors_recovery"), 0);
