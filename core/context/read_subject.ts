@@ -1,7 +1,6 @@
 /** Reads of subjects: instances that match, their facts one by one, and what was found of them. */
 
-import type { InstanceFacts } from "../facts/mod.ts";
-import { readFacts, type ReadFactsOptions } from "../facts/mod.ts";
+import { type InstanceFacts, readFacts } from "../facts/mod.ts";
 import { findings, type InstanceJudgement, judge } from "../findings/mod.ts";
 import type { Interval } from "../gaps.ts";
 import type { Instance } from "../payload.ts";
@@ -18,16 +17,18 @@ export const MAX_INSTANCES = 1_000;
 const WHOLE = 20;
 
 /** What to read. */
-export interface SubjectQuery
-  extends ReadFactsOptions, Pick<Subject, "tags" | "window" | "base_url" | "is_local"> {}
+export interface SubjectQuery extends Pick<Subject, "tags" | "base_url"> {
+  /** The span. */
+  span: Interval;
+}
 
-/** What is known of the instances of a project or a machine that match. */
+/** What is known of the instances of a project that match. */
 export async function readSubject(reader: SignalsReader, query: SubjectQuery): Promise<Subject> {
-  const { span, tags, window, base_url, is_local } = query;
+  const { span, tags, base_url } = query;
   const { matched, longest } = await matching(reader, query);
   const instances: InstanceFacts[] = [];
   const judged: InstanceJudgement[] = [];
-  for await (const facts of readFacts(reader, longest, query)) {
+  for await (const facts of readFacts(reader, longest, span)) {
     judged.push(judge(facts));
     instances.push(instances.length < WHOLE ? facts : reduced(facts));
   }
@@ -35,17 +36,16 @@ export async function readSubject(reader: SignalsReader, query: SubjectQuery): P
     instances,
     findings: findings(instances, judged),
     asked: span,
-    window,
     // Some ran, and have no window that ends in the span.
     matched: matched - longest.length + instances.length,
     tags,
     available_tags: await availableTags(reader, span),
     base_url,
-    is_local,
+    is_local: false,
   };
 }
 
-/** The instances that match: how many there are, and those that ran longest in the span. */
+/** The instances that match: how many there are, and those that ran longest in the span, in that order. */
 async function matching(
   reader: SignalsReader,
   { span, tags }: SubjectQuery,
@@ -54,11 +54,8 @@ async function matching(
   let longest: Instance[] = [];
   for await (const page of pagesOf(reader, { span, tags })) {
     matched += page.length;
-    longest.push(...page);
-    if (longest.length > MAX_INSTANCES) {
-      longest = longest.sort((a, b) => secondsIn(b, span) - secondsIn(a, span))
-        .slice(0, MAX_INSTANCES);
-    }
+    longest = [...longest, ...page].sort((a, b) => secondsIn(b, span) - secondsIn(a, span))
+      .slice(0, MAX_INSTANCES);
   }
   return { matched, longest };
 }

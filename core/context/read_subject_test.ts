@@ -10,7 +10,7 @@ import { MAX_INSTANCES, readSubject } from "./read_subject.ts";
 import { contextText } from "./text.ts";
 
 const span = { from_ns: nsFromTs(1_000), to_ns: nsFromTs(2_000) };
-const query = { span, tags: {}, base_url: "http://127.0.0.1:8000", is_local: false };
+const query = { span, tags: {}, base_url: "http://127.0.0.1:8000" };
 
 /** A reader of instances, all with one window; those that were read, by id. */
 function readerOf(all: readonly Instance[]) {

@@ -15,7 +15,7 @@ export type {
 export type { Durations, Level } from "./level.ts";
 export type { HostFacts, ProcessFacts } from "./process_facts.ts";
 export { instanceFacts } from "./instance.ts";
-export { readFacts, type ReadFactsOptions } from "./read.ts";
+export { readFacts } from "./read.ts";
 export type { InstanceRead, StepRead } from "./reading.ts";
 export { stepLength } from "./step_length.ts";
 export { flagOf } from "./workload.ts";

@@ -7,18 +7,9 @@ import { later, nsFromTs, SECOND_NS } from "../time.ts";
 import { yieldToEventLoop } from "../yield.ts";
 import { instanceFacts } from "./instance.ts";
 import type { InstanceFacts } from "./instance_facts.ts";
-import type { InstanceRead } from "./reading.ts";
 import { stepLength } from "./step_length.ts";
 
-/** What to read of each instance. */
-export interface ReadFactsOptions extends Pick<InstanceRead, "keepsStartUp"> {
-  /** The span. */
-  span: Interval;
-  /** Shortest step; 10 s, as windows are that are uploaded, if absent. */
-  finest_ns?: bigint;
-}
-
-/** Windows that are uploaded are as long, or longer. */
+/** Shortest step: windows that are uploaded are as long, or longer. */
 const FINEST_NS = 10n * SECOND_NS;
 
 /** Steps of all instances together, about; each instance has at least so many. */
@@ -31,18 +22,18 @@ const [ALL_STEPS, LEAST_STEPS] = [3_000, 6];
 export async function* readFacts(
   reader: Pick<SignalsReader, "steps">,
   instances: readonly Instance[],
-  { span, finest_ns = FINEST_NS, keepsStartUp }: ReadFactsOptions,
+  span: Interval,
 ): AsyncGenerator<InstanceFacts> {
   const most = Math.max(LEAST_STEPS, Math.floor(ALL_STEPS / instances.length));
   for (const instance of instances) {
     const life = overlap(span, lifeOf(instance));
-    const step_ns = stepLength(life, later(finest_ns, (life.to_ns - life.from_ns) / BigInt(most)));
+    const step_ns = stepLength(life, later(FINEST_NS, (life.to_ns - life.from_ns) / BigInt(most)));
     const id = instance.instance_id;
     const steps = await Array.fromAsync(reader.steps(id, { ...span, step_ns }, {}));
     if (steps.length > 0) {
       const is_running = !steps.at(-1)!.final;
       const gaps = gapsOf(steps);
-      yield instanceFacts({ instance, asked: span, steps, gaps, is_running, keepsStartUp });
+      yield instanceFacts({ instance, asked: span, steps, gaps, is_running });
     }
     await yieldToEventLoop();
   }

@@ -48,7 +48,7 @@ Deno.test("facts of each instance come in their order, without those that have n
     c: [stepOf(0, 10)],
   });
   const all = ["a", "b", "c"].map((id) => instanceOf(id, 0, 20));
-  const facts = await Array.fromAsync(readFacts(reader, all, { span }));
+  const facts = await Array.fromAsync(readFacts(reader, all, span));
   assert.deepEqual(facts.map(({ instance }) => instance.instance_id), ["a", "c"]);
   assert.deepEqual(facts.map((one) => one.span.is_running), [false, true]);
   assert.deepEqual(facts.map((one) => one.span.steady_seconds), [20, 10]);
@@ -64,7 +64,7 @@ Deno.test("what is missing within steps and between them is a gap, once", async 
       stepOf(60, 70),
     ],
   });
-  const [facts] = await Array.fromAsync(readFacts(reader, [instanceOf("a", 0, 70)], { span }));
+  const [facts] = await Array.fromAsync(readFacts(reader, [instanceOf("a", 0, 70)], span));
   assert.deepEqual(facts!.span.gaps, [gap(5, 10), gap(20, 40), gap(50, 55)]);
 });
 
@@ -72,7 +72,7 @@ Deno.test("a step is a thirtieth of the time that an instance ran in the span, o
   const lengthsOf = async (...lives: [number, number][]) => {
     const { reader, asked } = readerOf({});
     const all = lives.map(([from, to], i) => instanceOf(String(i), from, to));
-    await Array.fromAsync(readFacts(reader, all, { span }));
+    await Array.fromAsync(readFacts(reader, all, span));
     return asked.map(([, step]) => step);
   };
   assert.deepEqual(await lengthsOf([0, 100], [0, 3_599], [5 * DAY, 7 * DAY]), [10, 120, 7_200]);
@@ -88,9 +88,7 @@ Deno.test("other work runs between two instances", async () => {
   const order: string[] = [];
   const { reader } = readerOf({ a: [stepOf(0, 10)], b: [stepOf(0, 10)] });
   for await (
-    const { instance } of readFacts(reader, [instanceOf("a", 0, 9), instanceOf("b", 0, 9)], {
-      span,
-    })
+    const { instance } of readFacts(reader, [instanceOf("a", 0, 9), instanceOf("b", 0, 9)], span)
   ) {
     order.push(instance.instance_id);
     setTimeout(() => order.push("timer"), 0);

@@ -137,6 +137,5 @@ function subjectOf(
     span: { from_ns: start_time_ns, to_ns: end_time_ns },
     tags,
     base_url: new URL(c.req.url).origin,
-    is_local: false,
   });
 }
