@@ -212,6 +212,11 @@ Deno.test("instances that differ in one option, and in their speed", () => {
   const found = judgedAll([serving(), slow, serving()]).findings.find(({ id }) => id === "differ");
   assert.match(found!.title, /--kv-cache-dtype=fp8 tokens come every 23/);
   assert.ok(Math.abs(found!.share_at_stake! - 0.5 / 3) < 0.03);
+  const busier = judgedAll([
+    serving(),
+    { ...slow, engine: { ...slow.engine, gauges: { "vllm:num_requests_running": 80 } } },
+  ]);
+  assert.deepEqual(busier.findings, [], "more requests take longer each");
   const same = judgedAll([serving(), serving({ command: "vllm serve m --kv-cache-dtype fp8" })]);
   assert.deepEqual(same.findings, []);
 });

@@ -10,6 +10,9 @@ import type { FleetRule } from "./rule.ts";
 /** A smaller difference may be one of load. */
 const LEAST_DIFFERENCE = 0.15;
 
+/** Requests worked on, as a multiple, up to which load is the same. */
+const SAME_LOAD = 1.2;
+
 /** What differs between instances by itself. */
 const OWN =
   /^(?:instance\.id|host\.name|process\.pid|--(?:port|host|node[-_]rank|rank|master[-_]\w+|rdzv[-_]\w+|seed))$/;
@@ -38,7 +41,8 @@ export const hostsDiffer: FleetRule = {
     const [a, b] = [...split.values()];
     const [slow, fast] = [a!, b!].sort((x, y) => speed(y) - speed(x));
     const lost = 1 - speed(fast!) / speed(slow!);
-    if (lost < LEAST_DIFFERENCE) return NOTHING;
+    // A larger batch takes longer for each token: then the load differs, not the setting.
+    if (lost < LEAST_DIFFERENCE || load(slow!) > SAME_LOAD * load(fast!)) return NOTHING;
     return { ...NOTHING, findings: [finding(differing, { slow: slow!, fast: fast!, lost })] };
   },
 };
@@ -60,6 +64,10 @@ function settingsOf({ instance, workload }: InstanceFacts): Map<string, string> 
 
 function speed(group: readonly Measured[]): number {
   return mean(group.map(({ seconds }) => seconds));
+}
+
+function load(group: readonly Measured[]): number {
+  return mean(group.map(({ engine }) => engine.running?.mean ?? 0));
 }
 
 /** Whether two groupings put the same instances together. */
@@ -86,7 +94,7 @@ function finding(
   const running = (group: readonly Measured[]) => ({
     metric: metricOf(group[0]!.engine, "running"),
     tags: {},
-    value: mean(group.map(({ engine }) => engine.running?.mean ?? 0)),
+    value: load(group),
     unit: "requests",
     what: `requests worked on where ${valued(group)}, mean`,
   });
