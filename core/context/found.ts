@@ -91,7 +91,7 @@ function stakeOf({ class: kind, share_at_stake, consequence_of }: FoldedFinding)
   const share = `${number(100 * share_at_stake)} %`;
   return kind === "engine"
     ? `${share} of a request's time at stake: its latency, not the throughput`
-    : `${share} of the time at stake, at most ${amdahl(share_at_stake)} fast without it`;
+    : `${share} of the time at stake: at most ${amdahl(share_at_stake)} fast`;
 }
 
 /** Indices of devices by their UUID. */

@@ -36,7 +36,8 @@ export function prefill(facts: InstanceFacts, one: EngineFacts): Finding | null 
         : ""),
     share_at_stake: share * 0.5,
     confidence: "medium",
-    doubt: "long prompts are what was asked for: less work for them is a trade, not a repair",
+    doubt:
+      "long prompts are what was asked for: less work for them is a trade, not a repair; what is at stake assumes half of it",
     evidence: [...prefillEvidence(one), ...promptEvidence(one)],
     remedies: [
       "less to compute: share beginnings of prompts and see that the prefix cache hits, shorten prompts",

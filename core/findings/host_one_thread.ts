@@ -53,7 +53,7 @@ export function oneThread(facts: InstanceFacts): Finding | null {
         tags: { "process.pid": busiest.pid! },
         value: cpus,
         unit: "CPUs",
-        what: "processors used by the process, user and system",
+        what: "processors used by the process: all that one thread can use",
       },
       {
         metric: "gpu_busy_nanoseconds",

@@ -79,6 +79,8 @@ export function threadEvidence(cpus: number | null): Evidence[] {
     tags: {},
     value: cpus,
     unit: "CPUs",
-    what: "processors used by the process that launches, user and system",
+    what: cpus > SATURATED_CPUS && cpus < 1.3
+      ? "processors used by the process that launches: all that one thread can use"
+      : "processors used by the process that launches",
   }];
 }

@@ -3,7 +3,7 @@
 import { named } from "../quoted.ts";
 import type { Finding } from "./finding.ts";
 import { finding, part } from "./kernel_part.ts";
-import { amdahl, percent, type WorkedDevice } from "./measures.ts";
+import { percent, type WorkedDevice } from "./measures.ts";
 
 /** One kernel above this share decides the speed by itself. */
 const DOMINATING_SHARE = 0.4;
@@ -20,9 +20,7 @@ export function dominatingKernel(devices: readonly WorkedDevice[]): Finding | nu
   if (one.share < DOMINATING_SHARE) return null;
   return finding(one, {
     id: "kernels/dominating",
-    title: `One kernel, ${named(largest.short, 80)}, takes ${
-      percent(one.share)
-    } of the time: if it took none, the work would be ${amdahl(one.share)} as fast`,
+    title: `One kernel, ${named(largest.short, 80)}, takes ${percent(one.share)} of the time`,
     gain: 0.3,
     confidence: "low",
     doubt:

@@ -51,7 +51,8 @@ export function latency(all: readonly WorkedDevice[]): Finding | null {
         : ""),
     share_at_stake: share * (isSmall ? 1 - sm : 0.5),
     confidence: "medium",
-    doubt: "the shares are means of all kernels: one that fills the device may hide among them",
+    doubt: "the shares are means of all kernels: one that fills the device may hide among them" +
+      (isSmall ? "" : "; what is at stake assumes kernels that take half of the time"),
     evidence: [
       {
         metric: "gpu_sm_utilization_percent",

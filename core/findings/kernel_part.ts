@@ -2,7 +2,7 @@
 
 import type { KernelWork } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
-import { amdahl, digits, mean, ofDevices, percent, sum, type WorkedDevice } from "./measures.ts";
+import { digits, mean, ofDevices, percent, sum, type WorkedDevice } from "./measures.ts";
 
 /** Kernels below this share of the GPU's time are not worth a change. */
 export const SHARE = 0.1;
@@ -61,7 +61,7 @@ export function builtFor(name: string): number | null {
 /** A finding about a part of the kernels. */
 export function finding(
   { share, kernels, devices }: Part,
-  { gain, ...rest }:
+  { gain, doubt, ...rest }:
     & Pick<Finding, "id" | "title" | "remedies" | "verify" | "confidence" | "doubt">
     & {
       /** Share of the kernels' time that a faster kind saves. */
@@ -73,22 +73,25 @@ export function finding(
     ...rest,
     class: "kernel",
     share_at_stake: share * gain,
+    doubt: `${doubt && `${doubt}; `}what is at stake assumes kernels that take ${
+      percent(1 - gain)
+    } of the time of these`,
     evidence: [
       {
         metric: `${first!.activity.source}_kernels_nanoseconds`,
         tags: {},
         value: 100 * share,
         unit: "%",
-        what: `share of the time in these kernels; if they took none: ${amdahl(share)}`,
+        what: "share of the time in these kernels",
       },
       ...kernels.slice(0, 2).map((kernel) => ({
         metric: `${first!.activity.source}_kernels_nanoseconds`,
         tags: { frame: kernel.short },
         value: kernel.seconds / kernel.times * 1e6,
         unit: "µs",
-        what: `mean of ${digits(kernel.times)} launches, ${
-          percent(kernel.seconds / first!.activity.captured_seconds)
-        } of the time`,
+        what: `mean length (${
+          digits(kernel.times / first!.activity.captured_seconds)
+        } launches/s, ${percent(kernel.seconds / first!.activity.captured_seconds)} of the time)`,
       })),
       ...(first!.tensor
         ? [{

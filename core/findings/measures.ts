@@ -115,8 +115,3 @@ export function digits(value: number): string {
   const text = value.toFixed(Math.min(decimals, 12));
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
-
-/** What Amdahl's law allows: the speedup if a share of the time took none. */
-export function amdahl(share: number): string {
-  return share >= 0.99 ? "a hundredfold and more" : `${(1 / (1 - share)).toFixed(2)}x`;
-}
