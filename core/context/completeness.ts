@@ -1,9 +1,10 @@
 /** The section on completeness: what was not captured and why, what was lost, what came late. */
 
 import { fenced, named } from "../quoted.ts";
+import type { InstanceFacts } from "../facts/mod.ts";
 import type { SectionText } from "./section_text.ts";
 import { labelsOf, type Subject } from "./subject.ts";
-import { number } from "./words.ts";
+import { clockTime, number } from "./words.ts";
 
 /** Completeness. */
 export function completenessSection({ instances }: Subject): SectionText {
@@ -30,7 +31,7 @@ export function completenessSection({ instances }: Subject): SectionText {
     if (covered_seconds < seconds - 1 || gaps.length > 0) {
       say(
         `${number(covered_seconds)} of ${number(seconds)} s are covered by windows` +
-          (gaps.length > 0 ? `; ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}` : ""),
+          coverageOf(facts),
         label,
       );
     }
@@ -49,4 +50,23 @@ export function completenessSection({ instances }: Subject): SectionText {
     "Nothing is known to be missing: all that is captured is whole. An absent metric is not measured; it is never zero.",
   ];
   return { section: "completeness", title: "Completeness", blocks: [{ lead, rows }] };
+}
+
+/** Gaps that are listed. */
+const GAPS = 4;
+
+/** From when to when windows cover, and the longest gaps between. */
+function coverageOf({ steps, span: { gaps } }: InstanceFacts): string {
+  const [first, last] = [steps[0], steps.at(-1)];
+  const longest = gaps.toSorted((a, b) =>
+    Number((b.to_ns - b.from_ns) - (a.to_ns - a.from_ns)) || Number(a.from_ns - b.from_ns)
+  ).slice(0, GAPS).sort((a, b) => Number(a.from_ns - b.from_ns));
+  const listed = longest.map(({ from_ns, to_ns }) =>
+    `${clockTime(from_ns)} to ${clockTime(to_ns)}`
+  );
+  const more = gaps.length - longest.length;
+  return (first && last ? `, from ${clockTime(first.from_ns)} to ${clockTime(last.to_ns)}` : "") +
+    (gaps.length > 0
+      ? `; not covered: ${listed.join(", ")}${more > 0 ? ` and ${more} shorter gaps` : ""}`
+      : "");
 }

@@ -20,11 +20,11 @@ const share = (heading: string, of: (device: DeviceFacts) => Level | null): Colu
 const COLUMNS: readonly Column[] = [
   { heading: "process", cell: processOf },
   {
-    heading: "busy %",
+    heading: "busy % (this run, exact)",
     cell: ({ device: { activity } }) =>
       percent(activity ? activity.busy_seconds / activity.captured_seconds : null),
   },
-  share("kernels running %", ({ utilization }) => utilization),
+  share("kernels running % (all programs, sampled)", ({ utilization }) => utilization),
   share("SM %", ({ sm }) => sm),
   share("tensor %", ({ tensor }) => tensor),
   share("DRAM bandwidth %", ({ dram }) => dram),
@@ -84,9 +84,9 @@ export function devicesSection(subject: Subject): SectionText {
       ]
       : []),
     ...(absent.length > 0 ? [`Not measured: ${absent.join(", ")}.`] : []),
-    row("device", ...different.map(({ heading }) => heading)),
+    ...(different.length > 0 ? [row("device", ...different.map(({ heading }) => heading))] : []),
   ];
-  const rows = devices.map((placed, at) => ({
+  const rows = different.length === 0 ? [] : devices.map((placed, at) => ({
     text: row(nameOf(placed), ...different.map(({ values }) => values[at]!)),
     weight: 450 - at / 100,
   }));

@@ -1,13 +1,12 @@
 /** The section on hosts: processors, memory, storage, network, and the busiest processes. */
 
-import { fenced, named } from "../quoted.ts";
-import type { HostFacts, InstanceFacts, ProcessFacts } from "../facts/mod.ts";
+import { named } from "../quoted.ts";
+import type { HostFacts, InstanceFacts } from "../facts/mod.ts";
+import { processBlocks } from "./process_table.ts";
 import type { Block, Row, SectionText } from "./section_text.ts";
 import { labelsOf, type Subject } from "./subject.ts";
-import { number, percent, rangeOf, row } from "./words.ts";
+import { number, percent, rangeOf } from "./words.ts";
 
-/** Processes with a row of their own. */
-const LISTED = 12;
 /** Instances whose processes are listed. */
 const DETAILED = 3;
 
@@ -23,7 +22,7 @@ export function hostSection({ instances }: Subject): SectionText {
   };
   const blocks = instances.slice(0, DETAILED).flatMap((facts, at): Block[] => [
     { lead: [], rows: linesOf(facts, at) },
-    processBlock(facts, at),
+    ...processBlocks(facts, 310 - 20 * at),
   ]);
   const others = instances.slice(DETAILED)
     .flatMap((facts, at) => linesOf(facts, DETAILED + at).slice(0, 1));
@@ -77,67 +76,4 @@ function hostLines(host: HostFacts): string[] {
     ...(disks ? [`disks, MB/s: ${disks}`] : []),
     ...(networks ? [`network, MB/s: ${networks}`] : []),
   ];
-}
-
-function processBlock({ processes }: InstanceFacts, at: number): Block {
-  const running = processes.filter(({ has_ended }) => !has_ended);
-  const ended = processes.length - running.length;
-  const folded = folds(running);
-  const rows = folded.slice(0, LISTED).map((one, line): Row => ({
-    text: one,
-    weight: 310 - 20 * at - 4 * line,
-  }));
-  const more = folded.length - LISTED;
-  return {
-    lead: [
-      row(
-        "process",
-        "CPUs user",
-        "CPUs system",
-        "threads",
-        "memory GB",
-        "switches/s voluntary",
-        "involuntary",
-        "command",
-      ),
-    ],
-    rows,
-    also:
-      [more > 0 ? `${more} rows of idle processes` : "", ended > 0 ? `${ended} ended` : ""].filter(
-        Boolean,
-      ).join(", ") || undefined,
-  };
-}
-
-/** A row a process; processes of one command that are alike are one row. */
-function folds(processes: readonly ProcessFacts[]): string[] {
-  const groups = new Map<string, ProcessFacts[]>();
-  for (const process of processes) {
-    const cpus = (process.user_cpus ?? 0) + (process.system_cpus ?? 0);
-    // Alike: the same command, and processor time within a tenth of a processor.
-    const key = `${process.command_line}\n${Math.round(cpus * 10)}`;
-    groups.set(key, [...groups.get(key) ?? [], process]);
-  }
-  return Array.from(groups.values(), (group) => {
-    const mean = (of: (process: ProcessFacts) => number | null) => {
-      const known = group.flatMap((process) => of(process) ?? []);
-      return known.length > 0 ? known.reduce((sum, one) => sum + one, 0) / known.length : null;
-    };
-    const [first] = group;
-    return row(
-      group.length > 1 ? `${group.length} processes, each` : pidOf(first!),
-      number(mean(({ user_cpus }) => user_cpus)),
-      number(mean(({ system_cpus }) => system_cpus)),
-      number(mean(({ threads }) => threads)),
-      number(mean(({ memory_bytes }) => memory_bytes && memory_bytes.mean / 1e9)),
-      number(mean((process) => process.voluntary_switches_per_second)),
-      number(mean((process) => process.involuntary_switches_per_second)),
-      first!.command_line === null ? "not known" : fenced(first!.command_line, 110),
-    );
-  });
-}
-
-function pidOf({ pid }: ProcessFacts): string {
-  if (pid === null) return "sum";
-  return /^\d+$/.test(pid) ? pid : fenced(pid, 20);
 }

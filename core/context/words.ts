@@ -2,6 +2,7 @@
 
 import type { Durations, Level } from "../facts/mod.ts";
 import type { QuantileLocation } from "../series/mod.ts";
+import { tsFromNs } from "../time.ts";
 
 /** What stands where nothing was measured. */
 export const UNKNOWN = "-";
@@ -48,7 +49,7 @@ export function seconds(value: number | null | undefined): string {
 /** Where a quantile lies: never a guess inside of a bucket with one edge. */
 export function location(of: QuantileLocation | null): string {
   if (of === null) return UNKNOWN;
-  if ("near" in of) return seconds(of.near);
+  if ("near" in of) return `about ${seconds(of.near)}`;
   return "below" in of ? `below ${seconds(of.below)}` : `above ${seconds(of.above)}`;
 }
 
@@ -56,6 +57,11 @@ export function location(of: QuantileLocation | null): string {
 export function durations(of: Durations | null): string {
   if (!of) return UNKNOWN;
   return `mean ${seconds(of.mean_seconds)}, p50 ${location(of.p50)}, p95 ${location(of.p95)}`;
+}
+
+/** An instant in UTC. */
+export function clockTime(ns: bigint): string {
+  return new Date(tsFromNs(ns) * 1000).toISOString().replace(".000Z", "Z");
 }
 
 /** Tags by their names, in the order of the alphabet. */
