@@ -2,6 +2,7 @@
 
 import { fenced, named } from "../quoted.ts";
 import type { InstanceFacts } from "../facts/mod.ts";
+import type { Interval } from "../gaps.ts";
 import type { SectionText } from "./section_text.ts";
 import { labelsOf, type Subject } from "./subject.ts";
 import { clockTime, number } from "./words.ts";
@@ -52,21 +53,31 @@ export function completenessSection({ instances }: Subject): SectionText {
   return { section: "completeness", title: "Completeness", blocks: [{ lead, rows }] };
 }
 
-/** Gaps that are listed. */
-const GAPS = 4;
+/** Intervals that are listed. */
+const LISTED = 4;
 
-/** From when to when windows cover, and the longest gaps between. */
+/** Share of a step that windows cover where it counts as whole. */
+const WHOLE = 0.95;
+
+/** Where windows cover all of the time, and the longest gaps. */
 function coverageOf({ steps, span: { gaps } }: InstanceFacts): string {
-  const [first, last] = [steps[0], steps.at(-1)];
-  const longest = gaps.toSorted((a, b) =>
-    Number((b.to_ns - b.from_ns) - (a.to_ns - a.from_ns)) || Number(a.from_ns - b.from_ns)
-  ).slice(0, GAPS).sort((a, b) => Number(a.from_ns - b.from_ns));
-  const listed = longest.map(({ from_ns, to_ns }) =>
-    `${clockTime(from_ns)} to ${clockTime(to_ns)}`
-  );
-  const more = gaps.length - longest.length;
-  return (first && last ? `, from ${clockTime(first.from_ns)} to ${clockTime(last.to_ns)}` : "") +
-    (gaps.length > 0
-      ? `; not covered: ${listed.join(", ")}${more > 0 ? ` and ${more} shorter gaps` : ""}`
-      : "");
+  const whole: Interval[] = [];
+  for (const { from_ns, to_ns, seconds } of steps) {
+    if (seconds < WHOLE * Number(to_ns - from_ns) / 1e9) continue;
+    const last = whole.at(-1);
+    if (last?.to_ns === from_ns) whole[whole.length - 1] = { from_ns: last.from_ns, to_ns };
+    else whole.push({ from_ns, to_ns });
+  }
+  return (whole.length > 0 ? `; whole from ${longest(whole)}` : "") +
+    (gaps.length > 0 ? `; not covered from ${longest(gaps)}` : "");
+}
+
+function longest(intervals: readonly Interval[]): string {
+  const lengthOf = ({ from_ns, to_ns }: Interval) => Number(to_ns - from_ns);
+  const byTime = (a: Interval, b: Interval) => Number(a.from_ns - b.from_ns);
+  const listed = intervals.toSorted((a, b) => lengthOf(b) - lengthOf(a) || byTime(a, b))
+    .slice(0, LISTED).sort(byTime)
+    .map(({ from_ns, to_ns }) => `${clockTime(from_ns)} to ${clockTime(to_ns)}`);
+  const more = intervals.length - listed.length;
+  return `${listed.join(", ")}${more > 0 ? ` and ${more} shorter times` : ""}`;
 }

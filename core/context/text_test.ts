@@ -48,11 +48,11 @@ Deno.test("a table says of busy shares whose they are", () => {
   assert.match(text, /busy % \(this run, exact\) \| kernels running % \(all programs, sampled\)/);
 });
 
-Deno.test("completeness says from when to when windows cover, and what is between", () => {
+Deno.test("completeness says where windows cover all of the time, and what is between", () => {
   const text = contextText(subjectOf(), { max_tokens, sections: ["completeness"] });
   assert.match(
     text,
-    /^- 590 of 600 s are covered by windows, from \S+Z to \S+Z; not covered: \S+:20Z to \S+:30Z$/m,
+    /^- 590 of 600 s are covered by windows; whole from \S+:40Z to \S+:20Z, \S+:10Z to \S+:40Z; not covered from \S+:20Z to \S+:30Z$/m,
   );
 });
 

@@ -128,7 +128,7 @@ function instanceOf(at: number, size: SubjectSize): InstanceFacts {
     steps: list(STEPS, (step) => ({
       from_ns: START_NS + BigInt(50 * step) * SECOND_NS,
       to_ns: START_NS + BigInt(50 * step + 50) * SECOND_NS,
-      seconds: 50,
+      seconds: step === 2 ? 40 : 50,
     })),
     first_steady_step: 1,
     courses: list(courses, (index) => courseOf(index, name)),
