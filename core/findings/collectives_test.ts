@@ -128,7 +128,7 @@ Deno.test("hosts/straggler: the host with the short collectives, and why", () =>
     ...collective,
     id: "hosts/straggler",
     stake: [0.27, 0.33],
-    title: /host c is slow.*hw_thermal_slowdown/,
+    title: /host `c` is slow.*hw_thermal_slowdown/,
   });
   assert.deepEqual(
     idsOf(found),

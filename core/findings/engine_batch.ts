@@ -3,9 +3,9 @@
 import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
 import {
   BASE,
+  betweenEvidence,
   cacheEvidence,
   certainty,
-  metricOf,
   queuedShare,
   queueEvidence,
   requests,
@@ -54,15 +54,7 @@ export function batchLimit(_facts: InstanceFacts, one: EngineFacts): Finding | n
       requests(one, "waiting"),
       ...cacheEvidence(one),
       ...queueEvidence(one),
-      ...(one.between_tokens
-        ? [{
-          metric: metricOf(one, "between_tokens"),
-          tags: one.tags,
-          value: 1000 * one.between_tokens.mean_seconds,
-          unit: "ms",
-          what: "time between tokens, mean",
-        }]
-        : []),
+      ...betweenEvidence(one),
     ],
     remedies: [
       `raise ${flag}: the cache has room${

@@ -114,19 +114,22 @@ export function firstTokenShare({ first_token, queue, request }: EngineFacts): n
   return Math.min(1, Math.max(0, seconds / request.mean_seconds));
 }
 
+/** Time between tokens. */
+export function betweenEvidence(one: EngineFacts): Evidence[] {
+  return one.between_tokens === null ? [] : [{
+    metric: metricOf(one, "between_tokens"),
+    tags: one.tags,
+    value: 1000 * one.between_tokens.mean_seconds,
+    unit: "ms",
+    what: "time between tokens, mean",
+  }];
+}
+
 /** Time to first token beside the time between tokens and of whole requests. */
 export function prefillEvidence(one: EngineFacts): Evidence[] {
   return [
     ...queueEvidence(one),
-    ...(one.between_tokens
-      ? [{
-        metric: metricOf(one, "between_tokens"),
-        tags: one.tags,
-        value: 1000 * one.between_tokens.mean_seconds,
-        unit: "ms",
-        what: "time between tokens, mean",
-      }]
-      : []),
+    ...betweenEvidence(one),
     ...(one.request
       ? [{
         metric: metricOf(one, "request"),

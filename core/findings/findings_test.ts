@@ -210,7 +210,7 @@ Deno.test("instances that differ in one option, and in their speed", () => {
     engine: vllm({ histograms: { "vllm:inter_token_latency_seconds": [3480, 0.023] } }),
   });
   const found = judgedAll([serving(), slow, serving()]).findings.find(({ id }) => id === "differ");
-  assert.match(found!.title, /--kv-cache-dtype=fp8 tokens come every 23/);
+  assert.match(found!.title, /`--kv-cache-dtype`=fp8 tokens come every 23/);
   assert.ok(Math.abs(found!.share_at_stake! - 0.5 / 3) < 0.03);
   const busier = judgedAll([
     serving(),

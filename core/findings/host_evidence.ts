@@ -1,6 +1,7 @@
 /** Evidence of hosts: pressure, and the most that a host can cost. */
 
 import type { InstanceFacts } from "../facts/mod.ts";
+import { named } from "../quoted.ts";
 import type { Evidence } from "./finding.ts";
 import { busyShare, mean, workedDevices } from "./measures.ts";
 
@@ -42,4 +43,9 @@ export function pressure(resource: string, kind: string, share: number | null): 
       ? "share of the time in which nothing could run for want of it"
       : "share of the time in which some task waited for it",
   }];
+}
+
+/** Name of the host, as a finding says where it is; empty if it is not known. */
+export function hostOf({ host }: InstanceFacts): string {
+  return host.name === null ? "" : named(host.name, 80);
 }

@@ -2,7 +2,15 @@
 
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
-import { IDLE, idleShare, pressure, STALLED, stalled, STALLED_FULL } from "./host_evidence.ts";
+import {
+  hostOf,
+  IDLE,
+  idleShare,
+  pressure,
+  STALLED,
+  stalled,
+  STALLED_FULL,
+} from "./host_evidence.ts";
 import { digits, percent } from "./measures.ts";
 
 /** The finding that the host's memory is used up. */
@@ -55,7 +63,7 @@ export function memory(facts: InstanceFacts): Finding | null {
       "a host with more memory",
     ],
     verify: "host_pressure_stall_microseconds of memory falls to 0 and swap does not grow",
-    where: facts.host.name ?? "",
+    where: hostOf(facts),
     explains: [...IDLE, "gpu_idle/storage", "host/storage"],
   };
 }

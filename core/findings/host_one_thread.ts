@@ -6,7 +6,7 @@
 import type { InstanceFacts, ProcessFacts } from "../facts/mod.ts";
 import { metricOf } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
-import { idleShare } from "./host_evidence.ts";
+import { hostOf, idleShare } from "./host_evidence.ts";
 import { cpusOf, digits, percent, workedDevices } from "./measures.ts";
 
 /** One thread of Python has one processor at most; a little more goes to threads that need no lock. */
@@ -93,7 +93,7 @@ export function oneThread(facts: InstanceFacts): Finding | null {
       "less work for it: send token ids instead of text, shorter prompts, no detailed logging of requests",
     ],
     verify: `py-spy record -p ${busiest.pid} shows what it does; afterwards the busy share rises`,
-    where: facts.host.name ?? "",
+    where: hostOf(facts),
     explains: [
       "engine/prefill",
       "gpu_idle/host_bound",

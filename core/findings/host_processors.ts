@@ -2,7 +2,7 @@
 
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
-import { IDLE, idleShare, pressure, STALLED, stalled } from "./host_evidence.ts";
+import { hostOf, IDLE, idleShare, pressure, STALLED, stalled } from "./host_evidence.ts";
 import { cpusOf, digits, percent, sum } from "./measures.ts";
 
 /** Processors in use above this share leave no room for a thread that becomes ready. */
@@ -85,7 +85,7 @@ export function processors(facts: InstanceFacts): Finding | null {
       ],
     verify:
       "host_pressure_stall_microseconds of cpu and involuntary switches fall, and the GPU's busy share rises",
-    where: facts.host.name ?? "",
+    where: hostOf(facts),
     explains: [...IDLE, "gpu_idle/input", "host/saturated"],
   };
 }

@@ -2,7 +2,7 @@
 
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
-import { idleShare, pressure, STALLED, stalled, STALLED_FULL } from "./host_evidence.ts";
+import { hostOf, idleShare, pressure, STALLED, stalled, STALLED_FULL } from "./host_evidence.ts";
 import { digits, percent, sum } from "./measures.ts";
 
 /** The finding that work stands still for storage. */
@@ -53,7 +53,7 @@ export function storage(facts: InstanceFacts): Finding | null {
       "read further ahead",
     ],
     verify: "host_pressure_stall_microseconds of io falls and the GPU's busy share rises",
-    where: facts.host.name ?? "",
+    where: hostOf(facts),
     explains: ["gpu_idle/unexplained", "gpu_idle/storage"],
   };
 }

@@ -1,6 +1,7 @@
 /** Instances that differ in one tag or option, and in their speed. */
 
 import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
+import { named } from "../quoted.ts";
 import { metricOf } from "./engine_evidence.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
@@ -83,7 +84,12 @@ function finding(
   { slow, fast, lost }: { slow: readonly Measured[]; fast: readonly Measured[]; lost: number },
 ): Finding {
   const valued = (group: readonly Measured[]) =>
-    keys.map((key) => `${key}=${group[0]!.settings.get(key) ?? "(not given)"}`).join(", ");
+    keys.map((key) => {
+      const value = group[0]!.settings.get(key);
+      return value === undefined
+        ? `${named(key, 60)} (not given)`
+        : `${named(key, 60)}=${named(value, 60)}`;
+    }).join(", ");
   const evidence = (group: readonly Measured[]) => ({
     metric: metricOf(group[0]!.engine, "between_tokens"),
     tags: {},
@@ -101,9 +107,11 @@ function finding(
   return {
     id: "differ",
     class: "change",
-    title: `Instances differ in ${keys.join(" and ")}: with ${valued(slow)} tokens come every ${
-      digits(1000 * speed(slow))
-    } ms, with ${valued(fast)} every ${digits(1000 * speed(fast))} ms`,
+    title: `Instances differ in ${keys.map((key) => named(key, 60)).join(" and ")}: with ${
+      valued(slow)
+    } tokens come every ${digits(1000 * speed(slow))} ms, with ${valued(fast)} every ${
+      digits(1000 * speed(fast))
+    } ms`,
     share_at_stake: lost * slow.length / (slow.length + fast.length),
     confidence: "low",
     doubt: "load and hosts of the instances may differ too",

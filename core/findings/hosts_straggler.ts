@@ -4,6 +4,7 @@
  */
 
 import type { InstanceFacts } from "../facts/mod.ts";
+import { named } from "../quoted.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import {
@@ -70,7 +71,8 @@ function finding(
   { slow, usual, waited }: NonNullable<ReturnType<typeof slowRank<Host>>>,
   hosts: readonly Host[],
 ): Finding {
-  const { label, devices } = slow.of;
+  const { devices } = slow.of;
+  const label = named(slow.of.label, 80);
   const others = hosts.filter((host) => host !== slow.of);
   const elsewhere = others.flatMap((host) => host.devices);
   const factor = sameKernels(devices[0]!, elsewhere);
@@ -85,7 +87,7 @@ function finding(
       percent(slow.idle)
     } of the time: its processes are late, see what the host does`
     : isOnly
-    ? `its devices' clocks are held down by ${throttled.reason}`
+    ? `its devices' clocks are held down by ${named(throttled.reason)}`
     : hasMore
     ? "its kernels are as fast as elsewhere, so it has more work"
     : "its kernels take longer, and clocks and throttle reasons do not say why";
@@ -104,7 +106,7 @@ function finding(
     evidence: [
       {
         metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
-        tags: { "host.name": label },
+        tags: { "host.name": slow.of.label },
         value: 100 * slow.collective,
         unit: "%",
         what: `time in collectives on ${label}, mean of its devices`,
@@ -118,14 +120,14 @@ function finding(
       },
       {
         metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
-        tags: { "host.name": label },
+        tags: { "host.name": slow.of.label },
         value: slow.own / usual.own,
         unit: "times",
         what: "its time in other kernels, as a multiple of the median",
       },
       ...(factor === null ? [] : [{
         metric: `${devices[0]!.activity.source}_kernels_nanoseconds`,
-        tags: { "host.name": label },
+        tags: { "host.name": slow.of.label },
         value: factor,
         unit: "times",
         what: "mean length of its kernels, as a multiple of the others'",

@@ -3,6 +3,7 @@
  * wait, and neither memory nor arithmetic is used.
  */
 
+import { named } from "../quoted.ts";
 import type { Finding } from "./finding.ts";
 import {
   busyShare,
@@ -45,7 +46,7 @@ export function latency(all: readonly WorkedDevice[]): Finding | null {
         } of its multiprocessors have work: kernels have too few threads to fill it`
         : `but what runs mostly waits: neither memory nor arithmetic is used much`) +
       (largest
-        ? `; most of the time is in ${largest.short} (${
+        ? `; most of the time is in ${named(largest.short)} (${
           percent(largest.seconds / first!.activity.captured_seconds)
         })`
         : ""),

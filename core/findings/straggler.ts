@@ -86,7 +86,7 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
   const why = late
     ? `it is idle ${percent(slow.idle)} of the time: the process that feeds it is late`
     : isOnlyThrottled
-    ? `its clock is held down by ${throttled.reason}`
+    ? `its clock is held down by ${named(throttled.reason)}`
     : work
     ? "its kernels are as fast as the others', so it has more work"
     : factor !== null && isFullClock(device, others)
