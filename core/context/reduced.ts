@@ -9,14 +9,15 @@ const PROCESSES = 10;
 /** Errors of an instance. */
 const ERRORS = 10;
 
-/** The facts without courses, and of its longest lists the first alone. Sums stay the same. */
+/** The facts without courses and idle devices, and of long lists the first alone. Sums stay the same. */
 export function reduced(facts: InstanceFacts): InstanceFacts {
+  const worked = facts.devices.filter(({ activity }) => activity !== null);
   return {
     ...facts,
     courses: [],
     processes: facts.processes.slice(0, PROCESSES),
     errors: facts.errors.slice(0, ERRORS),
-    devices: facts.devices.map((device) => ({
+    devices: (worked.length > 0 ? worked : facts.devices).map((device) => ({
       ...device,
       activity: device.activity && reducedActivity(device.activity),
     })),
