@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { DeviceLoad, Load } from "./testdata/load.ts";
-import { assertFirst, idsOf, judgedAll, testFindings } from "./testdata/judged.ts";
+import { assertFirst, idsOf, judged, judgedAll, testFindings } from "./testdata/judged.ts";
 import { h100, SYMBOLS, trainer, training, work } from "./testdata/workloads.ts";
 
 const collective = { class: "collective" } as const;
@@ -68,6 +68,18 @@ testFindings({
     id: "collectives/straggler",
     stake: [0.27, 0.33],
     title: /at the same clock/,
+  },
+  "a rank that copies over a bad link while the others wait: the link is the cause": {
+    load: job("a", [...usual, {
+      device: {
+        kernels: [work(SYMBOLS.gemm, 0.6, 900), work(SYMBOLS.reduce, 0.08, 700)],
+        copies: [{ kind: "host_to_device", share: 0.3, bytes: 4e7, bytes_per_second: 1.7e9 }],
+        gauges: { pcie_link_generation: 1, pcie_link_width: 8, utilization_percent: 70 },
+      },
+    }]),
+    class: "device",
+    id: "hardware/link",
+    stake: [0.25, 0.32],
   },
   "collectives that nothing hides": {
     load: job("a", [{}, {}, {}, {}]),
@@ -156,4 +168,17 @@ Deno.test("not hosts/: replicas of one model that communicate within themselves"
     })),
   }));
   assert.deepEqual(judgedAll(busier).findings.filter(({ id }) => /^hosts/.test(id)), []);
+});
+
+Deno.test("not collectives/: the straggler by its copies is told under the link that is the cause", () => {
+  const found = judged(job("a", [...usual, {
+    device: {
+      kernels: [work(SYMBOLS.gemm, 0.6, 900), work(SYMBOLS.reduce, 0.08, 700)],
+      copies: [{ kind: "host_to_device", share: 0.3, bytes: 4e7, bytes_per_second: 1.7e9 }],
+      gauges: { pcie_link_generation: 1, pcie_link_width: 8, utilization_percent: 70 },
+    },
+  }]));
+  assert.deepEqual(idsOf(found), ["hardware/link"]);
+  const straggler = found.findings.find(({ id }) => id === "collectives/straggler");
+  assert.match(straggler!.title, /device 3 .* its copies take/);
 });

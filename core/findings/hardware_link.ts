@@ -3,7 +3,7 @@
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
 import { BASE } from "./hardware_base.ts";
-import { categorySeconds, ofDevices, sum, workedDevices } from "./measures.ts";
+import { categorySeconds, hostCopySeconds, ofDevices, workedDevices } from "./measures.ts";
 
 import { linkSpeed } from "./transfers.ts";
 
@@ -26,9 +26,7 @@ export function link(facts: InstanceFacts): Finding | null {
   const [worst] = bad.toSorted((a, b) => (linkSpeed(a) ?? 0) - (linkSpeed(b) ?? 0));
   if (!worst) return null;
   const { pcie, activity } = worst;
-  const copies = sum(
-    activity.copies.filter(({ name }) => /host/.test(name)).map(({ seconds }) => seconds),
-  );
+  const copies = hostCopySeconds(worst);
   const full = {
     ...worst,
     pcie: { ...pcie, generation: pcie.max_generation, width: pcie.max_width },
@@ -83,6 +81,12 @@ export function link(facts: InstanceFacts): Finding | null {
     remedies: ["reseat the board or its riser, try another slot, look at the BIOS's link settings"],
     verify: "gpu_pcie_link_generation and gpu_pcie_link_width reach their maximum under load",
     where: ofDevices(bad, all),
-    explains: ["transfers/link", "transfers/pageable"],
+    explains: [
+      "transfers/link",
+      "transfers/pageable",
+      "transfers/small",
+      "collectives/straggler",
+      "hosts/straggler",
+    ],
   };
 }

@@ -16,7 +16,7 @@ import {
   workedDevices,
 } from "./measures.ts";
 import type { FleetRule } from "./rule.ts";
-import { isLate, LATE, rankOf, sameKernels, slowRank } from "./straggler.ts";
+import { heldBy, LATE, rankOf, sameKernels, slowRank } from "./straggler.ts";
 import { clockEvidence, throttledBy } from "./throttling.ts";
 
 /** Instances of one job launch their collectives equally often, up to this much. */
@@ -48,6 +48,7 @@ export const hostsStraggler: FleetRule = {
         collective: mean(ranks.map(({ collective }) => collective)),
         own: mean(ranks.map(({ own }) => own)),
         idle: mean(ranks.map(({ idle }) => idle)),
+        copies: mean(ranks.map(({ copies }) => copies)),
       };
     }));
     return found ? { ...NOTHING, findings: [finding(found, hosts)] } : NOTHING;
@@ -80,12 +81,16 @@ function finding(
     null;
   const isOnly = throttled !== null &&
     elsewhere.every((other) => throttledBy(other)?.cause !== throttled.cause);
-  const late = isLate({ slow, usual, waited });
-  const hasMore = !late && factor !== null && factor < SLOW_FACTOR;
-  const why = late
+  const held = heldBy({ slow, usual, waited });
+  const hasMore = held === null && factor !== null && factor < SLOW_FACTOR;
+  const why = held === "idle"
     ? `its devices are idle ${
       percent(slow.idle)
     } of the time: its processes are late, see what the host does`
+    : held === "copies"
+    ? `its copies take ${percent(slow.copies)} of the time, where ${
+      percent(usual.copies)
+    } is usual: see its links`
     : isOnly
     ? `its devices' clocks are held down by ${named(throttled.reason)}`
     : hasMore
@@ -146,7 +151,7 @@ function finding(
     where: `host ${label}`,
     explains: [
       "collectives/exposed",
-      ...(late ? LATE : []),
+      ...(held === "idle" ? LATE : []),
       ...(isOnly ? [`throttling/${throttled.cause}`, "throttling/hardware"] : []),
     ],
   };

@@ -40,6 +40,13 @@ export function categorySeconds({ activity }: WorkedDevice, ...categories: strin
   );
 }
 
+/** Seconds of copies to and from the host. */
+export function hostCopySeconds({ activity }: WorkedDevice): number {
+  return sum(
+    activity.copies.filter(({ name }) => /host/.test(name)).map(({ seconds }) => seconds),
+  );
+}
+
 /** Launches of kernels and graphs a second. */
 export function launchesPerSecond({ activity }: WorkedDevice): number {
   const times = sum([...activity.kernels, ...activity.graphs].map((work) => work.times));

@@ -10,6 +10,7 @@ import {
   categorySeconds,
   computeSeconds,
   deviceName,
+  hostCopySeconds,
   median,
   percent,
   type WorkedDevice,
@@ -35,6 +36,8 @@ export interface Rank<T> {
   own: number;
   /** Share of the time without any work. */
   idle: number;
+  /** Share of the time in copies to and from the host. */
+  copies: number;
 }
 
 /** The rank that the others wait for; `null` where none stands out. */
@@ -46,11 +49,12 @@ export function slowRank<T>(
     collective: median(ranks.map(({ collective }) => collective)),
     own: median(ranks.map(({ own }) => own)),
     idle: median(ranks.map(({ idle }) => idle)),
+    copies: median(ranks.map(({ copies }) => copies)),
   };
   const slow = ranks.toSorted((a, b) => a.collective - b.collective)[0]!;
   const waited = usual.collective - slow.collective;
   const isSlow = slow.collective < SHORT_SHARE * usual.collective && waited >= WAITED_SHARE &&
-    (slow.own > SLOW_FACTOR * usual.own || isLate({ slow, usual, waited }));
+    (slow.own > SLOW_FACTOR * usual.own || heldBy({ slow, usual, waited }) !== null);
   return isSlow ? { slow, usual, waited } : null;
 }
 
@@ -63,11 +67,12 @@ export const LATE: readonly string[] = [
   "gpu_idle/unexplained",
 ];
 
-/** Whether a rank is late since its device waits for its process: it is idle while the others wait. */
-export function isLate<T>(
+/** What a rank does while the others wait, where that is no work of its kernels: it is idle, or copies. */
+export function heldBy<T>(
   { slow, usual, waited }: { slow: Rank<T>; usual: Rank<null>; waited: number },
-): boolean {
-  return slow.idle - usual.idle >= 0.5 * waited;
+): "idle" | "copies" | null {
+  if (slow.idle - usual.idle >= 0.5 * waited) return "idle";
+  return slow.copies - usual.copies >= 0.5 * waited ? "copies" : null;
 }
 
 /** The finding that others wait for one device; `null` where none stands out. */
@@ -81,10 +86,14 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
   const throttled = throttledBy(device);
   const isOnlyThrottled = throttled !== null &&
     others.filter((other) => throttledBy(other)?.cause === throttled.cause).length === 0;
-  const late = isLate(found);
-  const work = factor !== null && factor < SLOW_FACTOR && !isOnlyThrottled && !late;
-  const why = late
+  const held = heldBy(found);
+  const work = factor !== null && factor < SLOW_FACTOR && !isOnlyThrottled && held === null;
+  const why = held === "idle"
     ? `it is idle ${percent(slow.idle)} of the time: the process that feeds it is late`
+    : held === "copies"
+    ? `its copies take ${percent(slow.copies)} of the time, where ${
+      percent(usual.copies)
+    } is usual: see its link`
     : isOnlyThrottled
     ? `its clock is held down by ${named(throttled.reason)}`
     : work
@@ -162,7 +171,7 @@ export function straggler(devices: readonly WorkedDevice[]): Finding | null {
     where: deviceName(device),
     explains: [
       "collectives/exposed",
-      ...(late ? LATE : []),
+      ...(held === "idle" ? LATE : []),
       ...(throttled ? [`throttling/${throttled.cause}`, "throttling/hardware"] : []),
     ],
   };
@@ -177,6 +186,7 @@ export function rankOf(device: WorkedDevice): Rank<WorkedDevice> {
     collective: collective / captured_seconds,
     own: (computeSeconds(device) - collective) / captured_seconds,
     idle: 1 - busyShare(device),
+    copies: hostCopySeconds(device) / captured_seconds,
   };
 }
 
