@@ -29,10 +29,10 @@ const PROCESS_COUNTERS = [
   ...["process_storage_read_bytes", "process_storage_write_bytes"],
 ] as const;
 
-/** Ten-second window number `at` of the job. */
-export function jobWindow(at: number): Window {
-  const window = emptyWindow(BigInt(START_TS + at * WINDOW_S) * SECOND_NS);
-  window.to_ns = window.from_ns + BigInt(WINDOW_S) * SECOND_NS;
+/** Window number `at` of the job, of ten seconds unless `seconds` says another length. */
+export function jobWindow(at: number, seconds: number = WINDOW_S): Window {
+  const window = emptyWindow(BigInt(START_TS + at * seconds) * SECOND_NS);
+  window.to_ns = window.from_ns + BigInt(seconds) * SECOND_NS;
   const updated_ns = window.to_ns;
   const add = (name: string, tags: Record<string, string>, rest: Rest) => {
     const series = { name, tags, updated_ns, ...rest } as Series;

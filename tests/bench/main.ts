@@ -6,6 +6,7 @@
 
 import { benchConsole } from "./console.ts";
 import { benchContext } from "./context.ts";
+import { benchLocalContext } from "./context_local.ts";
 import { benchCore } from "./core.ts";
 import { benchCuda } from "./cuda.ts";
 import { benchCudaProcess } from "./cuda_process.ts";
@@ -56,6 +57,7 @@ try {
     benchStorage,
     benchGaps,
     benchContext,
+    benchLocalContext,
     benchStoragePeers,
   ];
   for (const bench of benches) {
