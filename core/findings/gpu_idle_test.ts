@@ -181,6 +181,17 @@ testFindings({
     }),
     never: /sync_bound/,
   },
+  "the same of an engine whose metrics are not read": {
+    load: serving({
+      engine: {},
+      devices: [decoder({
+        graphs: [{ name: "g", share: 0.5, seconds: 0.006 }],
+        kernels: [],
+        waits: [{ name: "event", per_second: 87, share: 0.5 }],
+      })],
+    }),
+    never: /sync_bound/,
+  },
   "a thread that waits on the device all the time": {
     load: training({
       devices: [{ ...waiting, waits: [{ name: "stream", per_second: 3, share: 0.97 }] }],

@@ -10,7 +10,7 @@ import {
   threadEvidence,
   threadOf,
 } from "./idle_devices.ts";
-import { busyShare, digits, percent, sum } from "./measures.ts";
+import { busyShare, digits, percent, sum, type WorkedDevice } from "./measures.ts";
 
 /**
  * Idle time for each wait up to which taking turns explains it: after a wait the host launches the next
@@ -26,6 +26,9 @@ const TURNS_PER_SECOND = 20;
 
 /** Copies this small carry a value, not data. */
 const VALUE_BYTES = 4096;
+
+/** Commands of inference engines. */
+const ENGINE = /\b(?:vllm|sglang|llama-server|text-generation-launcher|trtllm-serve)\b/;
 
 /** Waits that each step of an engine has by design: for its tokens, and for a prompt's beside it. */
 const WAITS_A_STEP = 2;
@@ -45,7 +48,7 @@ export function syncBound(facts: InstanceFacts, { device, idle, all }: Idle): Fi
   if (!(perSecond >= TURNS_PER_SECOND) || gap > (isRead ? READ_TURN_SECONDS : TURN_SECONDS)) {
     return null;
   }
-  if (perSecond <= WAITS_A_STEP * stepsPerSecond(facts)) return null;
+  if (perSecond <= WAITS_A_STEP * stepsPerSecond(facts, device)) return null;
   const cpus = threadOf(facts, device);
   return {
     ...base(idle, all),
@@ -102,8 +105,17 @@ export function syncBound(facts: InstanceFacts, { device, idle, all }: Idle): Fi
   };
 }
 
-/** Steps a second of the engines at most: each gives a request its next token. 0 without engines. */
-function stepsPerSecond({ engines }: InstanceFacts): number {
+/**
+ * Steps a second of the engines at most: each gives a request its next token. Of an engine whose metrics
+ * are not read, the replays of its graphs. 0 without engines.
+ */
+function stepsPerSecond(
+  { engines, workload }: InstanceFacts,
+  { activity }: WorkedDevice,
+): number {
+  if (engines.length === 0 && ENGINE.test(workload.command_line ?? "")) {
+    return sum(activity.graphs.map(({ times }) => times)) / activity.captured_seconds;
+  }
   return sum(
     engines.map(({ between_tokens, tokens_per_step }) =>
       between_tokens && between_tokens.mean_seconds > 0
