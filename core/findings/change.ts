@@ -6,6 +6,7 @@
 import { named } from "../quoted.ts";
 import type { Course, InstanceFacts } from "../facts/mod.ts";
 import { tagsKey } from "../tags.ts";
+import { runningMetrics } from "./courses.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import { digits, mean, percent, sum } from "./measures.ts";
@@ -26,10 +27,6 @@ const WORK =
 /** Courses that may say why. */
 const WITH =
   /^(?:.*(?:inter_token_latency|time_per_output_token|time_to_first_token|queue_time)_seconds$|gpu_(?:clock_sm|temperature|power_usage|power_management|throttled|memory_used|pcie|sm_util|tensor|dram)|host_(?:cpu_usage|memory_usage|swap|pressure_stall_percent|disk_read)|.*(?:num_requests_|num_running|num_queue|cache_usage|token_usage|num_preemptions))/;
-
-/** Requests in an engine: where they fell as much, less was asked for. */
-const ASKED =
-  /^(?:vllm:num_requests_running|sglang:num_running_reqs|llamacpp:requests_processing|tgi_batch_current_size)$/;
 
 interface Split {
   course: Course;
@@ -155,7 +152,8 @@ function finding(facts: InstanceFacts, { course, at, before, after }: Split): Fi
 
 /** Whether requests in the engines fell as much as the work did. */
 function isDemand(facts: InstanceFacts, { at, before, after }: Split): boolean {
-  return facts.courses.filter(({ metric }) => ASKED.test(metric)).some((course) => {
+  const metrics = runningMetrics(facts);
+  return facts.courses.filter(({ metric }) => metrics.has(metric)).some((course) => {
     const moved = movedAt(facts, course, at);
     return moved !== null && moved.after < moved.before &&
       moved.after / moved.before < 1.15 * (after / before) + 0.05;

@@ -18,6 +18,11 @@ export function steadyCourse(
   return sums.slice(first_steady_step);
 }
 
+/** Names of the gauges that count the requests which engines work on. */
+export function runningMetrics({ engines }: InstanceFacts): ReadonlySet<string> {
+  return new Set(engines.flatMap(({ metrics }) => metrics.running ?? []));
+}
+
 /** Share of the time with work on a device in each steady step, of the process with most. */
 export function busyCourse(facts: InstanceFacts, uuid: string): number[] {
   const { courses, first_steady_step, steps } = facts;

@@ -8,7 +8,7 @@ import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import { base, busyEvidence, type Idle, idleShare, launchEvidence } from "./idle_devices.ts";
-import { steadyCourse } from "./courses.ts";
+import { runningMetrics, steadyCourse } from "./courses.ts";
 import { hang } from "./hardware_hang.ts";
 import { hostBound } from "./idle_host.ts";
 import { inputStarved } from "./idle_input.ts";
@@ -21,10 +21,6 @@ import type { Rule } from "./rule.ts";
 
 /** Below this share idle time is what steps and batches need to follow each other. */
 const IDLE_SHARE = 0.15;
-
-/** Gauges of requests that engines work on, by the names of {@linkcode EngineFacts.running}. */
-const RUNNING =
-  /^(?:vllm:num_requests_running|sglang:num_running_reqs|llamacpp:requests_processing|tgi_batch_current_size)$/;
 
 /** The rule. */
 export const gpuIdle: Rule = {
@@ -54,7 +50,8 @@ function isUnasked(facts: InstanceFacts, idle: number): boolean {
     return false;
   }
   if (engines.every(({ running }) => running !== null && running.mean < 1)) return true;
-  const running = steadyCourse(facts, (metric) => RUNNING.test(metric));
+  const metrics = runningMetrics(facts);
+  const running = steadyCourse(facts, (metric) => metrics.has(metric));
   const without = running.filter((one) => one !== null && one < 0.5).length /
     Math.max(1, running.length);
   // Three deviations of a share that is sampled once a step.
