@@ -94,14 +94,13 @@ function stakeOf({ class: kind, share_at_stake, consequence_of }: FoldedFinding)
     : `${share} of the time at stake: at most ${amdahl(share_at_stake)} fast`;
 }
 
-/** Indices of devices by their UUID. */
+/** Indices of the devices of one instance by their UUID; among several they are no names. */
 type Indices = ReadonlyMap<string, number>;
 
-function indicesOf(instances: readonly InstanceFacts[]): Indices {
+function indicesOf([first, ...others]: readonly InstanceFacts[]): Indices {
+  const devices = others.length === 0 ? first?.devices ?? [] : [];
   return new Map(
-    instances.flatMap(({ devices }) =>
-      devices.flatMap(({ uuid, index }) => index === null ? [] : [[uuid, index] as const])
-    ),
+    devices.flatMap(({ uuid, index }) => index === null ? [] : [[uuid, index] as const]),
   );
 }
 

@@ -156,7 +156,7 @@ function groupBlocks(
           number(one.times / secondsOf(devices)),
           number(one.times > 0 ? 1e6 * one.seconds / one.times : null),
         ),
-        weight: (isAlone ? 250 : 240 - 12 * at) + 250 * one.share,
+        weight: (isAlone ? 300 : 290 - 12 * at) + 250 * one.share,
         share: one.share,
       })),
       also: restOf(lines),

@@ -27,10 +27,10 @@ export function instructionsSection(subject: Subject): SectionText {
     section: "instructions",
     title: "Optimization instructions",
     blocks: [
-      { lead: [], rows: GUIDE.map((text, at) => ({ text: `- ${text}`, weight: 470 - at })) },
+      { lead: [], rows: GUIDE.map((text, at) => ({ text: `- ${text}`, weight: 470 - 30 * at })) },
       {
         lead: queries.length > 0 ? ["Next queries:"] : [],
-        rows: queries.map((text, at) => ({ text: `- ${text}`, weight: 370 - at })),
+        rows: queries.map((text, at) => ({ text: `- ${text}`, weight: 330 - 20 * at })),
       },
       ...(tags.length > 0
         ? [{
