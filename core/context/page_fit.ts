@@ -3,8 +3,6 @@
 import type { Block, Row, SectionText } from "./section_text.ts";
 import { estimateTokens } from "./tokens.ts";
 
-/** Tokens of a line that says what was left out of a block, without the name of it. */
-const GONE_TOKENS = 16;
 /** Weight of a lead that stands for itself, where none is given. */
 const LEAD = 500;
 
@@ -36,9 +34,10 @@ class Part implements Fitted {
   #rowTokens = 0;
 
   constructor(readonly block: Block, readonly section: number) {
-    const { lead, of = "", also = "" } = block;
+    const { lead, rows, of = "", also = "" } = block;
+    const share = rows.some(({ share }) => share !== undefined) ? ", 99.9 % in all" : "";
     this.#leadTokens = estimateTokens(`${lead.join("\n")}\n\n`);
-    this.#goneTokens = GONE_TOKENS + estimateTokens(of);
+    this.#goneTokens = estimateTokens(`(${rows.length} more ${of} left out${share})\n`);
     this.#alsoTokens = also === "" ? 0 : estimateTokens(`(; ${also})\n`);
   }
 

@@ -1,6 +1,7 @@
 /** Tests of budgets: never over by the exact count, well used where something is cut, and said. */
 
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer";
 import { pageOf } from "./page.ts";
 import type { Subject } from "./subject.ts";
@@ -40,6 +41,26 @@ for (const [title, size] of Object.entries(SIZES)) {
     }
   });
 }
+
+Deno.test("names in any script put no text over its budget", () => {
+  const scripts = [[0x21, 0x7f], [0xc0, 0x180], [0x410, 0x450], [0x4e00, 0x9fa5], [0xac00, 0xd7a3]];
+  const rare = [[0x1200, 0x1380], [0xa000, 0xa48c], [0x10900, 0x10a00], [0x1f300, 0x1f6ff]];
+  const letters = fc.noShrink(fc.noBias(
+    fc.constantFrom(...scripts, ...rare).chain(([min, max]) =>
+      fc.array(fc.integer({ min, max: max! - 1 }), { minLength: 200, maxLength: 200 })
+    ),
+  ));
+  fc.assert(
+    fc.property(letters, fc.constantFrom(...BUDGETS.slice(0, 5)), (points, max_tokens) => {
+      const name = (_: string, at: number) =>
+        String.fromCodePoint(...points.slice(7 * at % 100, 7 * at % 100 + 90));
+      const subject = subjectOf({ devices: 2, kernels: 60, courses: 40, errors: 20, name });
+      const exact = countTokens(contextText(subject, { max_tokens }));
+      assert.ok(exact <= max_tokens, `${exact} of ${max_tokens}`);
+    }),
+    { numRuns: 60 },
+  );
+});
 
 Deno.test("the verdict and the first finding stay longest", () => {
   const subject = subjectOf({ devices: 8, kernels: 60, courses: 60 });

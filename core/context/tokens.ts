@@ -38,8 +38,8 @@ const FOLLOWERS: Readonly<Record<string, string>> = {
 };
 
 /** Tokens that a pair of letters adds which is not among the followers; one in a plain word adds less. */
-const SELDOM = 0.85;
-const SELDOM_ONCE = 0.55;
+const SELDOM = 0.9;
+const SELDOM_ONCE = 0.7;
 const SELDOM_ONCE_PLAIN = 0.1;
 /** Tokens that a word adds without a blank before it, and with a mark before it. */
 const BARE = 0.25;
@@ -48,7 +48,7 @@ const MARKED = 0.5;
 const LONG = 8;
 const LONG_LETTER = 0.12;
 /** Share by which pages may have more tokens than their words usually have. */
-const MARGIN = 0.03;
+const MARGIN = 0.035;
 
 /** Tokens of a letter of another script, by the end of its code points: of texts without a meaning. */
 const LETTERS: readonly [end: number, tokens: number][] = [
@@ -109,14 +109,14 @@ function wordTokens(lead: string, letters: string): number {
   }
   const once = isPlain ? SELDOM_ONCE_PLAIN : SELDOM_ONCE;
   return 1 + foreign + (seldom === 1 ? once : SELDOM * seldom) +
-    (isMarked && low.length > 1 ? MARKED : !isPlain && low.length > 2 ? BARE : 0) +
+    (isMarked ? MARKED : !isPlain && low.length > 2 ? BARE : 0) +
     LONG_LETTER * Math.max(0, low.length - LONG);
 }
 
 function markTokens(marks: string): number {
   const foreign = foreignTokens(marks, MARKS);
   const { length } = marks.replace(/[^ -~]/g, "");
-  return foreign + (length > 3 ? 0.75 * length : length > 0 ? 1 + 0.1 * (length - 1) : 0);
+  return foreign + (length > 3 ? 0.75 * length : length > 0 ? 1 + 0.4 * (length - 1) : 0);
 }
 
 /** Tokens of what is outside of ASCII. */

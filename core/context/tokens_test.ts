@@ -9,7 +9,7 @@ import { estimateTokens } from "./tokens.ts";
 const TEXTS: readonly [kind: string, most: number, text: string][] = [
   [
     "English",
-    1.08,
+    1.1,
     "The device is idle three quarters of the time, because one thread launches all kernels, each of which takes less than what its launch costs. Record the step as a graph, or fuse the small ones, and measure again in a steady state: the same span of work, in the same mode.",
   ],
   [
@@ -24,7 +24,7 @@ const TEXTS: readonly [kind: string, most: number, text: string][] = [
   ],
   [
     "a table",
-    1.08,
+    1.1,
     "7956 | `graph 7c1f0a92d3be4471` | graph | 46.2 | 22.8 | 20280\n2010 | `gemm TNT bf16 128x256x64` | gemm | 14.9 | 4390 | 33.9\n",
   ],
   [
