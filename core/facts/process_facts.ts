@@ -43,6 +43,8 @@ export interface HostFacts {
   name: string | null;
   /** Logical processors that the run may use. */
   cpus: number | null;
+  /** Processors that all processes of the run use, those that have ended too. */
+  run_cpus: number | null;
   /** Share of all processors in use: 0 to 1. */
   cpu: Level | null;
   /** Shares by mode: user, system, iowait, steal and so on: 0 to 1. */

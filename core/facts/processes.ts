@@ -10,6 +10,8 @@ import type { Reading } from "./reading.ts";
 const UNSEEN_SECONDS = 2;
 /** Metrics that name processes. */
 const CPU = ["process_user_cpu_seconds", "process_system_cpu_seconds"] as const;
+/** Processor time that no series of a process has. */
+const ENDED_CPU = ["process_ended_user_cpu_seconds", "process_ended_system_cpu_seconds"] as const;
 
 /** The processes of a reading, the busiest first. */
 export function processesOf(reading: Reading): ProcessFacts[] {
@@ -114,6 +116,7 @@ export function hostOf(reading: Reading, name: string | undefined): HostFacts {
   return {
     name: name ?? null,
     cpus: Number(resource?.attributes["host.cpu_count"]) || null,
+    run_cpus: runCpusOf(reading),
     cpu: share("host_cpu_usage_percent"),
     cpu_modes: Object.fromEntries(
       modes.flatMap((mode) => {
@@ -137,6 +140,12 @@ export function hostOf(reading: Reading, name: string | undefined): HostFacts {
       sent_bytes_per_second: reading.rate("host_network_transmit_bytes", { interface: one }) ?? 0,
     })),
   };
+}
+
+/** Processors in use by the run: series of processes, and what no series of a process has. */
+function runCpusOf(reading: Reading): number | null {
+  const rates = [...CPU, ...ENDED_CPU].flatMap((metric) => reading.rate(metric) ?? []);
+  return rates.length > 0 ? rates.reduce((total, rate) => total + rate, 0) : null;
 }
 
 /** Pressure stalls (Linux PSI): exact where the counter of microseconds is there. */

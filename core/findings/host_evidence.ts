@@ -27,6 +27,11 @@ export function idleShare(facts: InstanceFacts): number | null {
   return devices.length > 0 ? 1 - mean(devices.map(busyShare)) : null;
 }
 
+/** What rises, or falls, once a host is mended: devices wait less, or the work itself takes less time. */
+export function gained(idle: number | null): string {
+  return idle === null ? "the same work takes less time" : "the GPU's busy share rises";
+}
+
 /** Share of the time in which work stood still for a resource; `null` where it is not measured. */
 export function stalled({ host }: InstanceFacts, resource: string, kind: string): number | null {
   return host.stalled.find((one) => one.resource === resource && one.kind === kind)?.share ?? null;

@@ -2,8 +2,8 @@
 
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
-import { hostOf, IDLE, idleShare, pressure, STALLED, stalled } from "./host_evidence.ts";
-import { cpusOf, digits, percent, sum } from "./measures.ts";
+import { gained, hostOf, IDLE, idleShare, pressure, STALLED, stalled } from "./host_evidence.ts";
+import { digits, percent } from "./measures.ts";
 
 /** Processors in use above this share leave no room for a thread that becomes ready. */
 const SATURATED = 0.9;
@@ -13,10 +13,9 @@ const INVOLUNTARY_PER_SECOND = 500;
 
 /** The finding that processors are used up, by the workload or by others. */
 export function processors(facts: InstanceFacts): Finding | null {
-  const { cpu, cpus } = facts.host;
+  const { cpu, cpus, run_cpus: own } = facts.host;
   const some = stalled(facts, "cpu", "some");
-  if (!cpu || cpu.mean < SATURATED) return null;
-  const own = sum(facts.processes.map((one) => cpusOf(one) ?? 0));
+  if (!cpu || cpu.mean < SATURATED || own === null) return null;
   const ownShare = cpus ? own / cpus : null;
   const isOthers = ownShare !== null && ownShare < 0.5 * cpu.mean;
   const [interrupted] = facts.processes.toSorted((a, b) =>
@@ -54,7 +53,7 @@ export function processors(facts: InstanceFacts): Finding | null {
         tags: {},
         value: 100 * ownShare,
         unit: "%",
-        what: "of them by all processes of the workload, user and system",
+        what: "of them by all processes of the workload, user and system, ended ones too",
       }]),
       ...pressure("cpu", "some", some),
       ...(interrupted?.pid
@@ -81,10 +80,13 @@ export function processors(facts: InstanceFacts): Finding | null {
       ]
       : [
         "more processors, or fewer workers and threads than there are processors (OMP_NUM_THREADS, num_workers)",
-        "move preprocessing to the GPU or to other hosts",
+        idle === null
+          ? "spread the work over more hosts"
+          : "move preprocessing to the GPU or to other hosts",
       ],
-    verify:
-      "host_pressure_stall_microseconds of cpu and involuntary switches fall, and the GPU's busy share rises",
+    verify: `host_pressure_stall_microseconds of cpu and involuntary switches fall, and ${
+      gained(idle)
+    }`,
     where: hostOf(facts),
     explains: [...IDLE, "gpu_idle/input", "host/saturated"],
   };

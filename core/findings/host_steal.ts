@@ -2,7 +2,7 @@
 
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
-import { hostOf, IDLE, idleShare, pressure, stalled } from "./host_evidence.ts";
+import { gained, hostOf, IDLE, idleShare, pressure, stalled } from "./host_evidence.ts";
 import { percent } from "./measures.ts";
 
 /** Steal of a few percent is usual on shared machines. */
@@ -45,7 +45,7 @@ export function steal(facts: InstanceFacts): Finding | null {
       "a machine with processors of its own (dedicated or bare metal), or another host",
       "fewer threads that have to run at the same time",
     ],
-    verify: "host_cpu_mode_percent of steal falls to 0, and the GPU's busy share rises",
+    verify: `host_cpu_mode_percent of steal falls to 0, and ${gained(idle)}`,
     where: hostOf(facts),
     explains: [...IDLE, "host/neighbours", "host/saturated"],
   };

@@ -2,7 +2,15 @@
 
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
-import { hostOf, idleShare, pressure, STALLED, stalled, STALLED_FULL } from "./host_evidence.ts";
+import {
+  gained,
+  hostOf,
+  idleShare,
+  pressure,
+  STALLED,
+  stalled,
+  STALLED_FULL,
+} from "./host_evidence.ts";
 import { digits, percent, sum } from "./measures.ts";
 
 /** The finding that work stands still for storage. */
@@ -52,7 +60,7 @@ export function storage(facts: InstanceFacts): Finding | null {
       "data on a local or faster disk, or in memory; larger sequential files; checkpoints written in the background",
       "read further ahead",
     ],
-    verify: "host_pressure_stall_microseconds of io falls and the GPU's busy share rises",
+    verify: `host_pressure_stall_microseconds of io falls, and ${gained(idle)}`,
     where: hostOf(facts),
     explains: ["gpu_idle/unexplained", "gpu_idle/storage"],
   };

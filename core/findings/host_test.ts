@@ -70,6 +70,17 @@ testFindings({
     id: "host/saturated",
     stake: [0.45, 0.55],
   },
+  "programs of the workload that each live for less than a second, without a GPU": {
+    load: {
+      command: "make -j16",
+      processes: [{ pid: 7, command: "make -j16", cpus: 0.1 }],
+      host: { cpus: 16, used: 0.99, ended_cpus: 15.5, stalled: { "cpu some": 0.4 } },
+    },
+    class: "host",
+    id: "host/saturated",
+    stake: [0.3, 0.5],
+    title: /uses 15\.\d of 16 processors|uses 16 of 16 processors/,
+  },
   "memory that is swapped": {
     load: on({
       memory_used_bytes: 511e9,

@@ -107,6 +107,7 @@ function instanceOf(at: number, size: SubjectSize): InstanceFacts {
     host: {
       name: host,
       cpus: 128,
+      run_cpus: 12,
       cpu: level(0.4),
       cpu_modes: { user: level(0.3), [name("mode", 0)]: level(0.05) },
       memory_total_bytes: 1e12,

@@ -66,6 +66,8 @@ export interface ProcessLoad {
 /** A host. */
 export interface HostLoad {
   cpus: number;
+  /** Processors that short-lived processes of the run use. */
+  ended_cpus?: number;
   /** Share of all processors in use; that of the processes when absent. */
   used?: number;
   memory_bytes?: number;

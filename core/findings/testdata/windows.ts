@@ -176,6 +176,7 @@ class Writer {
   #host(load: HostLoad, processes: readonly ProcessLoad[]): void {
     const { cpus, memory_bytes = 512e9, memory_used_bytes = 90e9, swap_used_bytes = 0 } = load;
     this.#resource("host", {}, { "host.cpu_count": String(cpus) });
+    this.#counter("process_ended_user_cpu_seconds", {}, (load.ended_cpus ?? 0) * this.#seconds);
     const own = processes.reduce((sum, process) => sum + process.cpus, 0.4) / cpus;
     const used = Math.min(1, this.#around(load.used ?? own));
     this.#gauge("host_cpu_usage_percent", {}, 100 * used);
