@@ -9,8 +9,12 @@ import { clockTime, number } from "./words.ts";
 
 /** Completeness. */
 export function completenessSection({ instances }: Subject): SectionText {
-  const lines = new Map<string, string[]>();
-  const say = (line: string, label: string) => lines.set(line, [...lines.get(line) ?? [], label]);
+  const lines = new Map<string, Set<string>>();
+  const say = (line: string, label: string) => {
+    const known = lines.get(line);
+    if (known) known.add(label);
+    else lines.set(line, new Set([label]));
+  };
   const labelOf = labelsOf(instances);
   for (const facts of instances) {
     const label = labelOf(facts);
@@ -41,7 +45,7 @@ export function completenessSection({ instances }: Subject): SectionText {
     text: `- ${line}${
       instances.length > 1
         ? ` (${
-          labels.length === instances.length ? "all instances" : labels.slice(0, 5).join(", ")
+          labels.size === instances.length ? "all instances" : [...labels].slice(0, 5).join(", ")
         })`
         : ""
     }`,

@@ -109,9 +109,11 @@ function peaksOf(devices: readonly PlacedDevice[]): string[] {
 }
 
 function processOf({ facts, device }: PlacedDevice): string {
-  const pids = device.activity?.pids ?? [];
+  const pids = device.activity?.pids.slice(0, 3) ?? [];
   const ranks = pids.flatMap((pid) => facts.processes.find((one) => one.pid === pid)?.rank ?? []);
-  const pid = pids.slice(0, 3).map((one) => named(one, 20)).join("+") || UNKNOWN;
+  const more = (device.activity?.pids.length ?? 0) - pids.length;
+  const pid = [...pids.map((one) => named(one, 20)), ...(more > 0 ? [`${more} more`] : [])]
+    .join("+") || UNKNOWN;
   return ranks.length > 0 ? `${pid} rank ${ranks.map((one) => named(one, 20)).join("+")}` : pid;
 }
 

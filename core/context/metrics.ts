@@ -34,13 +34,14 @@ export function metricsSection(subject: Subject): SectionText {
     findings.findings.flatMap(({ evidence }) => evidence.map(({ metric }) => metric)),
   );
   let constant = 0;
-  const lines = instances.flatMap((facts): Line[] =>
-    facts.courses.flatMap((course) => {
-      const line = lineOf(facts, course, told);
+  const lines = instances.flatMap((facts): Line[] => {
+    const idle = idlePids(facts);
+    return facts.courses.flatMap((course) => {
+      const line = idle.has(course.tags["process.pid"]) ? null : lineOf(facts, course, told);
       if (line === null) constant++;
       return line ?? [];
-    })
-  ).sort((a, b) => b.weight - a.weight || (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, MOST);
+    });
+  }).sort((a, b) => b.weight - a.weight).slice(0, MOST);
   const startup = instances.some(({ span }) => span.startup_seconds > 0) ? ", after start-up" : "";
   const labelOf = labelsOf(instances);
   const on = (facts: InstanceFacts) => instances.length > 1 ? ` on ${labelOf(facts)}` : "";
@@ -75,27 +76,23 @@ export function metricsSection(subject: Subject): SectionText {
   };
 }
 
-function nameOf({ course, facts }: Line): string {
-  return `${course.metric} ${tagsOf(facts, course)}`;
-}
-
 /** Seconds of a step, of the longest of all instances. */
 function stepSeconds(instances: readonly InstanceFacts[]): number {
   return Math.max(0, ...instances.flatMap(({ steps }) => steps.map(({ seconds }) => seconds)));
 }
 
-/** Whether a course is of a process that does next to nothing. */
-function isOfIdle({ processes }: InstanceFacts, { tags }: Course): boolean {
-  const pid = tags["process.pid"];
-  const process = processes.find((one) => one.pid === pid);
-  return process !== undefined &&
-    (process.user_cpus ?? 0) + (process.system_cpus ?? 0) < IDLE_CPUS;
+/** Processes that do next to nothing. */
+function idlePids({ processes }: InstanceFacts): ReadonlySet<string | null | undefined> {
+  const idle = processes.filter(({ user_cpus, system_cpus }) =>
+    (user_cpus ?? 0) + (system_cpus ?? 0) < IDLE_CPUS
+  );
+  return new Set(idle.map(({ pid }) => pid));
 }
 
 /** A course that changes; `null` for one that does not. */
 function lineOf(facts: InstanceFacts, course: Course, told: ReadonlySet<string>): Line | null {
   const isNamed = told.has(course.metric);
-  if ((NOISE.test(course.metric) && !isNamed) || isOfIdle(facts, course)) return null;
+  if (NOISE.test(course.metric) && !isNamed) return null;
   const values = course.values.slice(facts.first_steady_step);
   const known = values.filter((value) => value !== null);
   if (known.length < 2) return null;

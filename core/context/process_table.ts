@@ -59,13 +59,11 @@ export function processBlocks(facts: InstanceFacts, weight: number): Block[] {
 
 /** A row a process; processes of one command that are alike are one row. */
 function folds({ devices }: InstanceFacts, processes: readonly ProcessFacts[]): string[] {
-  const groups = new Map<string, ProcessFacts[]>();
-  for (const process of processes) {
-    const cpus = (process.user_cpus ?? 0) + (process.system_cpus ?? 0);
-    // Alike: the same command, and processor time within a tenth of a processor.
-    const key = `${process.command_line}\n${Math.round(cpus * 10)}`;
-    groups.set(key, [...groups.get(key) ?? [], process]);
-  }
+  // Alike: the same command, and processor time within a tenth of a processor.
+  const groups = Map.groupBy(processes, ({ command_line, user_cpus, system_cpus }) => {
+    const cpus = (user_cpus ?? 0) + (system_cpus ?? 0);
+    return `${command_line}\n${Math.round(cpus * 10)}`;
+  });
   return Array.from(groups.values(), (group) => {
     const mean = (of: (process: ProcessFacts) => number | null) => {
       const known = group.flatMap((process) => of(process) ?? []);

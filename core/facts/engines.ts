@@ -63,7 +63,7 @@ function engineOf(
   const limit = Number(flagOf(workload, ...names.limit_flags) ?? NaN);
   const ends = endsOf(reading, names, tags);
   const graphs = level("graphs");
-  const configuration = configurationOf(reading, names);
+  const configuration = configurationOf(reading, names, tags);
   return {
     engine: names.engine,
     tags,
@@ -121,11 +121,19 @@ function endsOf(
   };
 }
 
-/** The tags of the gauges that carry configuration. */
-function configurationOf(reading: Reading, { prefix, configuration }: EngineNames): Tags {
+/** The tags of the gauges that carry a server's configuration; they may lack some of its own tags. */
+function configurationOf(
+  reading: Reading,
+  { prefix, configuration }: EngineNames,
+  own: Tags,
+): Tags {
   return Object.assign(
     {},
-    ...configuration.flatMap((name) => reading.series(prefix + name).map(({ tags }) => tags)),
+    ...configuration.flatMap((name) => {
+      const [first] = reading.series(prefix + name);
+      const shared = Object.entries(own).filter(([tag]) => first && tag in first.tags);
+      return reading.series(prefix + name, Object.fromEntries(shared)).map(({ tags }) => tags);
+    }),
   );
 }
 

@@ -53,6 +53,7 @@ export class Reading {
   /** Seconds that windows cover. */
   readonly seconds: number;
   readonly #byName = new Map<string, Series[]>();
+  readonly #byTag = new Map<string, Map<string, Series[]>>();
   readonly #keys = new Map<Series, string>();
 
   /** The numbers of `steps`, whose merge is `window`. */
@@ -76,9 +77,30 @@ export class Reading {
   /** Series of a name with these tags. */
   series(name: string, filter: Filter = {}): Series[] {
     const wanted = Object.entries(filter);
-    return (this.#byName.get(name) ?? []).filter(({ tags }) =>
-      wanted.every(([key, value]) => tags[key] === value)
-    );
+    let fewest = this.#byName.get(name) ?? [];
+    for (const [tag, value] of wanted) {
+      const some = this.#withTag(name, tag).get(value) ?? [];
+      if (some.length < fewest.length) fewest = some;
+    }
+    return fewest.filter(({ tags }) => wanted.every(([key, value]) => tags[key] === value));
+  }
+
+  /** Series of a name by the values of one tag: of thousands, each is asked for by itself. */
+  #withTag(name: string, tag: string): Map<string, Series[]> {
+    const key = `${name}\n${tag}`;
+    let known = this.#byTag.get(key);
+    if (!known) {
+      known = new Map();
+      for (const series of this.#byName.get(name) ?? []) {
+        const value = series.tags[tag];
+        if (value === undefined) continue;
+        const some = known.get(value);
+        if (some) some.push(series);
+        else known.set(value, [series]);
+      }
+      this.#byTag.set(key, known);
+    }
+    return known;
   }
 
   /** Sum of counters over the span; `null` without a series. */

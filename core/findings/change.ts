@@ -40,10 +40,12 @@ interface Split {
 export const change: Rule = {
   id: "change",
   judge(facts): Judgement {
+    const metrics = runningMetrics(facts);
+    const asked = facts.courses.filter(({ metric }) => metrics.has(metric));
     const found = workCourses(facts)
       .flatMap((course) => split(facts, course) ?? [])
       .filter(({ before, after }) => after < before * (1 - LEAST_CHANGE))
-      .filter((one) => !isDemand(facts, one))
+      .filter((one) => !isDemand(facts, { ...one, asked }))
       .sort((a, b) => b.t - a.t);
     const [worst] = found;
     return worst ? { ...NOTHING, findings: [finding(facts, worst)] } : NOTHING;
@@ -151,9 +153,11 @@ function finding(facts: InstanceFacts, { course, at, before, after }: Split): Fi
 }
 
 /** Whether requests in the engines fell as much as the work did. */
-function isDemand(facts: InstanceFacts, { at, before, after }: Split): boolean {
-  const metrics = runningMetrics(facts);
-  return facts.courses.filter(({ metric }) => metrics.has(metric)).some((course) => {
+function isDemand(
+  facts: InstanceFacts,
+  { at, before, after, asked }: Split & { asked: readonly Course[] },
+): boolean {
+  return asked.some((course) => {
     const moved = movedAt(facts, course, at);
     return moved !== null && moved.after < moved.before &&
       moved.after / moved.before < 1.15 * (after / before) + 0.05;

@@ -113,12 +113,10 @@ function textOf({ message, exception }: ErrorEntry): string {
 
 /** The same command, started one after the other: a supervisor that restarts what ends. */
 function crashLoop(facts: InstanceFacts): Finding | null {
-  const byCommand = new Map<string, ProcessFacts[]>();
-  for (const process of facts.processes) {
-    const { command_line, pid } = process;
-    if (command_line === null || pid === null) continue;
-    byCommand.set(command_line, [...byCommand.get(command_line) ?? [], process]);
-  }
+  const known = facts.processes.filter(({ command_line, pid }) =>
+    command_line !== null && pid !== null
+  );
+  const byCommand = Map.groupBy(known, ({ command_line }) => command_line);
   const loops = [...byCommand].filter(([, processes]) => {
     const ended = processes.filter(({ has_ended }) => has_ended).length;
     return ended >= STARTS - 1 && processes.length - ended <= 1 && hasErrors(facts, processes);

@@ -64,8 +64,8 @@ export function driverOf(
   facts: InstanceFacts,
   { activity }: WorkedDevice,
 ): ProcessFacts | null {
-  const drivers = facts.processes.filter(({ pid }) => pid !== null && activity.pids.includes(pid));
-  return drivers[0] ?? null;
+  const pids = new Set(activity.pids);
+  return facts.processes.find(({ pid }) => pid !== null && pids.has(pid)) ?? null;
 }
 
 /** Processors that a process uses: seconds of processor time a second. */
