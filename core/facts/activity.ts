@@ -28,14 +28,14 @@ export function activityOf(
     return null;
   }
   const pids = pidsOf(reading, source, uuid);
-  const mode = reading.newest(`${source}_graph_trace_mode`);
+  const mode = modeOf(reading, pids);
   return {
     source,
     pids,
     captured_seconds: reading.seconds,
     busy_seconds: Math.min(reading.seconds, Math.max(0, ...busy)),
     busy_at_most_seconds: Math.min(reading.seconds, busy.reduce((sum, one) => sum + one, 0)),
-    graph_trace_mode: mode === 0 || mode === 1 ? mode : null,
+    graph_trace_mode: mode,
     kernels: kernels.filter(({ name }) => !UNNAMED.has(name)).map((work): KernelWork => ({
       ...work,
       ...labelOf(work.name),
@@ -83,6 +83,16 @@ function pidsOf(reading: Reading, source: string, uuid: string): string[] {
     }
   }
   return [...pids].sort();
+}
+
+/** The graph mode of processes that agree in it; `null` where they differ or none tells. */
+function modeOf(reading: Reading, pids: readonly string[]): Activity["graph_trace_mode"] {
+  const modes = new Set(
+    pids.map((pid) => reading.newest("cuda_graph_trace_mode", { "process.pid": pid })),
+  );
+  modes.delete(null);
+  const [mode] = modes;
+  return modes.size === 1 && (mode === 0 || mode === 1) ? mode : null;
 }
 
 function lostOf(reading: Reading, source: string, pids: readonly string[]): number {

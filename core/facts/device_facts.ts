@@ -47,7 +47,7 @@ export interface Activity {
   busy_seconds: number;
   /** The sum of the busy seconds of all processes, at most the captured seconds. */
   busy_at_most_seconds: number;
-  /** 0 graphs are traced whole, 1 node by node; `null` when not told, as on ROCm. */
+  /** 0 graphs are traced whole, 1 node by node; `null` when not told, as on ROCm, or both. */
   graph_trace_mode: 0 | 1 | null;
   /** Kernels, the largest first. In graph mode those of graphs are not in it. */
   kernels: KernelWork[];

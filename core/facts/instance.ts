@@ -90,12 +90,16 @@ function startUpOf(
   return findStartUp(steps);
 }
 
-/** Steps without very short ones, which are merged with the next: the first window may be an instant. */
+/**
+ * Steps without very short ones, which are merged with the next, the last with the one before: the first
+ * and the last window may be an instant.
+ */
 function joinShort(steps: readonly MeasuredStep[]): MeasuredStep[] {
   const joined: MeasuredStep[] = [];
   for (const step of steps) {
     const before = joined.at(-1);
-    if (!before || before.seconds >= SHORT_SECONDS) joined.push(step);
+    const isShortEnd = step === steps.at(-1) && step.seconds < SHORT_SECONDS;
+    if (!before || (before.seconds >= SHORT_SECONDS && !isShortEnd)) joined.push(step);
     else {
       const seconds = before.seconds + step.seconds;
       const { from_ns } = before;
