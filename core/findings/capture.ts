@@ -4,6 +4,7 @@ import { fenced } from "../quoted.ts";
 import type { InstanceFacts } from "../facts/mod.ts";
 import { type Judgement, NOTHING, type NotKnown } from "./finding.ts";
 import { percent, sum } from "./measures.ts";
+import { isWithoutGpu } from "./no_gpu.ts";
 import type { Rule } from "./rule.ts";
 
 /** A span shorter than this may be start-up alone. */
@@ -12,6 +13,16 @@ const SHORT_SECONDS = 30;
 /** Lost records below this share change no conclusion. */
 const LOST_SHARE = 0.05;
 
+/** What is said of a GPU where there is none to measure. */
+const NO_GPU: NotKnown = {
+  rule: "capture",
+  missing:
+    "there is no NVIDIA driver where service-run runs, and no process was seen to use a GPU: accelerators of other vendors are not measured",
+  how:
+    "if the work runs on such an accelerator, use its vendor's profiler; else nothing is missing",
+  is_decisive: false,
+};
+
 /** The rule. */
 export const capture: Rule = {
   id: "capture",
@@ -19,10 +30,8 @@ export const capture: Rule = {
     return {
       ...NOTHING,
       not_known: [
-        ...gpu(facts),
-        ...lost(facts),
+        ...(isWithoutGpu(facts) ? [NO_GPU] : [...gpu(facts), ...lost(facts), ...telemetry(facts)]),
         ...engine(facts),
-        ...telemetry(facts),
         ...short(facts),
       ],
     };
@@ -67,8 +76,8 @@ function lost({ devices }: InstanceFacts): NotKnown[] {
 
 /** An engine whose metrics cannot be read: queues, cache and latencies are not known. */
 function engine({ captures, engines }: InstanceFacts): NotKnown[] {
-  const isDown = captures.some(({ capture, is_captured }) =>
-    capture === "engine_metrics" && !is_captured
+  const isDown = captures.some(({ capture, is_captured, reason }) =>
+    capture === "engine_metrics" && !is_captured && !reason?.startsWith("no engine is known")
   );
   return isDown && engines.length === 0
     ? [{

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Load } from "./testdata/load.ts";
-import { judged, type Played } from "./testdata/judged.ts";
+import { assertSupported, judged, type Played } from "./testdata/judged.ts";
 import {
   a100,
   decoder,
@@ -54,6 +54,13 @@ const eight = Array.from({ length: 8 }, (_, rank) =>
     kernels: [...h100().kernels!, work(SYMBOLS.reduce, 0.07, 1300)],
     busy: 0.98,
   }));
+
+/** States of capture where there is no driver, as the profiler tells them. */
+const WITHOUT_GPU = {
+  gpu_kernels: "0 until a process of the workload uses a GPU and is captured",
+  gpu_devices: "no NVIDIA driver: there is no libnvidia-ml.so.1",
+  engine_metrics: "no engine is known by the command",
+};
 
 const HEALTHY: Readonly<Record<string, { load: Played; verdict: string }>> = {
   "training that is busy 97 %": { load: training(), verdict: "nothing_stands_out" },
@@ -110,7 +117,16 @@ const HEALTHY: Readonly<Record<string, { load: Played; verdict: string }>> = {
     load: serving({ devices: [resting], engine: quiet }),
     verdict: "no_load",
   },
-  "a script without a GPU": {
+  "a script of one thread on a host without a driver": {
+    load: {
+      command: "python etl.py",
+      processes: [trainer({ command: "python etl.py", cpus: 0.98 })],
+      host: HOST,
+      refused: WITHOUT_GPU,
+    },
+    verdict: "nothing_stands_out",
+  },
+  "a script on a host whose GPUs were not captured": {
     load: {
       command: "python etl.py",
       processes: [trainer({ command: "python etl.py", cpus: 0.98 })],
@@ -131,3 +147,19 @@ for (const [name, { load, verdict }] of Object.entries(HEALTHY)) {
     }
   });
 }
+
+Deno.test("without a GPU the verdict tells the use of processors, and asks for no capture", () => {
+  const load = {
+    processes: [trainer({ cpus: 0.98 })],
+    host: { cpus: 64 },
+    refused: WITHOUT_GPU,
+  };
+  const found = judged(load);
+  assert.match(found.verdict.sentence, /without an NVIDIA driver one process .* one thread/);
+  assert.deepEqual(found.not_known.map(({ rule, is_decisive }) => [rule, is_decisive]), [
+    ["capture", false],
+  ]);
+  assertSupported(found, load);
+  const waits = judged({ ...load, processes: [trainer({ cpus: 0.3 })] });
+  assert.doesNotMatch(waits.verdict.sentence, /one thread/);
+});

@@ -13,6 +13,7 @@ import { hostsDiffer } from "./hosts_differ.ts";
 import { hostsStraggler } from "./hosts_straggler.ts";
 import { kernels } from "./kernels.ts";
 import { lockedClock } from "./locked_clock.ts";
+import { noGpu } from "./no_gpu.ts";
 import { roofline } from "./roofline.ts";
 import type { FleetRule, Rule } from "./rule.ts";
 import { smallKernels } from "./small_kernels.ts";
@@ -35,6 +36,7 @@ export const rules: readonly Rule[] = [
   roofline,
   engine,
   host,
+  noGpu,
   change,
 ];
 
