@@ -1,7 +1,7 @@
 /** Names of windows: the one grammar by which a reader says which part of a run is meant. */
 
 import type { Interval } from "./gaps.ts";
-import { nsFromSeconds, SECOND_NS } from "./time.ts";
+import { LAST_NS, nsFromSeconds, SECOND_NS } from "./time.ts";
 
 /** A part of a run, as it is named. */
 export type WindowName =
@@ -71,7 +71,9 @@ function instantOf(part: string, text: string): bigint {
   );
   const epoch_ms = match ? Date.parse(`${match[1]}${match[3]}`.toUpperCase()) : NaN;
   if (Number.isNaN(epoch_ms) || epoch_ms < 0) throw fault(text);
-  return BigInt(epoch_ms) * 1_000_000n + BigInt((match![2] ?? "").padEnd(9, "0"));
+  const epoch_ns = BigInt(epoch_ms) * 1_000_000n + BigInt((match![2] ?? "").padEnd(9, "0"));
+  if (epoch_ns > LAST_NS) throw fault(text);
+  return epoch_ns;
 }
 
 function isTimeOfDay(text: string): boolean {

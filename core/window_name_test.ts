@@ -41,6 +41,7 @@ Deno.test("what names no window is refused with the rule", () => {
         "2026-11-21T20:40..21:00",
         "-1..5",
         "2026-13-41T20:40:00Z..21:00",
+        "2026-11-21T20:40:00Z..2262-04-12T00:00:00Z",
       ])
   ) {
     assert.throws(() => parseWindowName(text), (error) => error instanceof RangeError, text);

@@ -30,6 +30,7 @@ export function completenessSection({ instances }: Subject): SectionText {
         label,
       );
     }
+    if (facts.steps.length === 0) say("nothing was measured in this span", label);
     for (const { metric, total } of facts.losses) say(`${metric}: ${number(total)}`, label);
     const { covered_seconds, ran, gaps } = facts.span;
     const seconds = Number(ran.to_ns - ran.from_ns) / 1e9;

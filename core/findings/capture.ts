@@ -23,10 +23,19 @@ const NO_GPU: NotKnown = {
   is_decisive: false,
 };
 
+/** What is said of a span without any window. */
+const NOTHING_READ: NotKnown = {
+  rule: "capture",
+  missing: "nothing was measured in this span: no window of the run ends in it",
+  how: "ask for a span in which the run was measured",
+  is_decisive: true,
+};
+
 /** The rule. */
 export const capture: Rule = {
   id: "capture",
   judge(facts): Judgement {
+    if (facts.steps.length === 0) return { ...NOTHING, not_known: [NOTHING_READ] };
     return {
       ...NOTHING,
       not_known: [
