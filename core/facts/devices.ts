@@ -5,7 +5,7 @@ import { rounded } from "../sum.ts";
 import type { Tags } from "../tags.ts";
 import { activityOf } from "./activity.ts";
 import type { DeviceFacts, Link } from "./device_facts.ts";
-import { kernelLabels } from "./kernel_label.ts";
+import { type KernelLabel, kernelLabels } from "./kernel_label.ts";
 import type { Level } from "./level.ts";
 import type { Reading } from "./reading.ts";
 
@@ -13,7 +13,10 @@ const KIB = 1024;
 const PEAK = /^device\.peak_(\w+)_tera(?:flops|ops)$/;
 
 /** The devices that a reading names, by index and then by uuid. */
-export function devicesOf(reading: Reading): DeviceFacts[] {
+export function devicesOf(
+  reading: Reading,
+  labelOf: (symbol: string) => KernelLabel = kernelLabels(),
+): DeviceFacts[] {
   const attributes = new Map<string, Tags>();
   for (const { kind, tags, attributes: own } of reading.window.resources.values()) {
     if (kind === "device" && tags["device.uuid"]) attributes.set(tags["device.uuid"], own);
@@ -22,7 +25,6 @@ export function devicesOf(reading: Reading): DeviceFacts[] {
     const uuid = tags["device.uuid"];
     if (uuid !== undefined && !attributes.has(uuid)) attributes.set(uuid, {});
   }
-  const labelOf = kernelLabels();
   return Array.from(
     attributes,
     ([uuid, own]) =>

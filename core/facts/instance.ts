@@ -57,7 +57,7 @@ export function instanceFacts(read: InstanceRead): InstanceFacts {
     workload,
     captures: capturesOf(steady),
     losses: lossesOf(steady),
-    devices: devicesOf(steady),
+    devices: devicesOf(steady, read.labelOf),
     processes: processesOf(steady),
     host: hostOf(steady, instance.tags["host.name"]),
     engines: enginesOf(steady, workload),

@@ -17,5 +17,6 @@ export type { HostFacts, ProcessFacts } from "./process_facts.ts";
 export { instanceFacts } from "./instance.ts";
 export { readFacts } from "./read.ts";
 export type { InstanceRead, StepRead } from "./reading.ts";
+export { type KernelLabel, kernelLabels } from "./kernel_label.ts";
 export { stepLength } from "./step_length.ts";
 export { flagOf } from "./workload.ts";

@@ -7,6 +7,7 @@ import { locateQuantile } from "../series/mod.ts";
 import { rounded } from "../sum.ts";
 import type { Tags } from "../tags.ts";
 import type { Window } from "../window.ts";
+import type { KernelLabel } from "./kernel_label.ts";
 import type { Durations, Level } from "./level.ts";
 
 /** One step of a read: the merge of its windows, and what it lacks. */
@@ -31,6 +32,8 @@ export interface InstanceRead {
   is_running: boolean;
   /** Whether facts are of start-up too. */
   keepsStartUp?: boolean;
+  /** Labels of kernels; those of `kernelLabels()` know what they have read before. */
+  labelOf?: (symbol: string) => KernelLabel;
 }
 
 /** A step: its span, its length without gaps, and its window. */

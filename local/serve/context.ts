@@ -1,7 +1,7 @@
 /** The local `/context` and `/findings`: what limits the run, as a text and as data. */
 
 import { encode } from "@service/core";
-import type { RunContext } from "@service/core/context";
+import type { RunContext, RunContextOptions } from "@service/core/context";
 import { sectionNames, tokenBudget } from "@service/core/context/parameters";
 import { stepLength } from "@service/core/facts/step_length";
 import { refuse } from "@service/core/problem";
@@ -17,6 +17,9 @@ import { spanOf, spanParameters, type SpanQuery } from "./windows.ts";
 type Named = WindowName & { text: string };
 
 type ContextQuery = SpanQuery & { window: Named | undefined };
+
+/** Reads what is said of the part of the run that a request names. */
+export type ReadContext = (request: RouteRequest<ContextQuery>) => Promise<RunContext>;
 
 const STEADY: Named = { kind: "steady", text: "steady" };
 
@@ -35,7 +38,7 @@ const parameters = {
 };
 
 /** The route of `/context`: JSON, or the text alone to who accepts `text/plain`. */
-export function contextRoute(options: WindowStreamOptions): Route {
+export function contextRoute(read: ReadContext): Route {
   return route({
     method: "GET",
     path: "/context",
@@ -47,7 +50,7 @@ export function contextRoute(options: WindowStreamOptions): Route {
     async handle(request) {
       const { query: { max_tokens, sections }, acceptsText } = request;
       const { contextText } = await import("@service/core/context");
-      const { subject } = await read(options, request);
+      const { subject } = await read(request);
       const text = contextText(subject, { max_tokens, sections });
       return acceptsText
         ? await bodyOf(text, { ...request, type: "text/plain; charset=utf-8" })
@@ -57,23 +60,34 @@ export function contextRoute(options: WindowStreamOptions): Route {
 }
 
 /** The route of `/findings`. */
-export function findingsRoute(options: WindowStreamOptions): Route {
+export function findingsRoute(read: ReadContext): Route {
   return route({
     method: "GET",
     path: "/findings",
     query: parameters,
     async handle(request) {
       const { findingsAnswer } = await import("@service/core/context");
-      const { findings } = await read(options, request);
+      const { findings } = await read(request);
       return await bodyOf(encode(findingsAnswer(findings)), request);
     },
   });
 }
 
-/** What is said of the part of the run that a request names. The code for it is loaded with the first. */
+/** Reads what is said of a run. Its code is loaded with the first request. */
+export function contextReader(options: WindowStreamOptions): ReadContext {
+  // Names of kernels stay the same while a run goes on, and cost most of what is said of it.
+  let labelOf: RunContextOptions["labelOf"];
+  return async function readContext(request) {
+    const { kernelLabels } = await import("@service/core/facts");
+    labelOf ??= kernelLabels();
+    return await read(options, request, labelOf);
+  };
+}
+
 async function read(
   { instance, total, windows, now_ns, refresh }: WindowStreamOptions,
   { query, origin }: RouteRequest<ContextQuery>,
+  labelOf: RunContextOptions["labelOf"],
 ): Promise<RunContext> {
   const { runContext } = await import("@service/core/context");
   await refresh?.();
@@ -99,6 +113,7 @@ async function read(
     keepsStartUp: window.kind === "all" && !isPlain,
     window: isPlain ? undefined : window.text,
     base_url: origin,
+    labelOf,
   });
 }
 

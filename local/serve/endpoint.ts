@@ -3,7 +3,7 @@
 import { problemAnswer } from "@service/core/http";
 import { Refusal, refuse } from "@service/core/problem";
 import { findRoute, route } from "./route.ts";
-import { contextRoute, findingsRoute } from "./context.ts";
+import { contextReader, contextRoute, findingsRoute } from "./context.ts";
 import { signalsRoute, type SignalsRouteOptions } from "./signals.ts";
 import { type WindowStreamOptions, windowStreamRoute } from "./window_stream.ts";
 
@@ -27,11 +27,12 @@ const health = route({
 /** The handler of all requests to the local endpoint. */
 export function createEndpoint(options: EndpointOptions): (request: Request) => Promise<Response> {
   const { host, ready } = options;
+  const readContext = contextReader(options);
   const routes = [
     signalsRoute(options),
     windowStreamRoute(options),
-    contextRoute(options),
-    findingsRoute(options),
+    contextRoute(readContext),
+    findingsRoute(readContext),
     health,
   ];
   return async function endpoint(request: Request): Promise<Response> {

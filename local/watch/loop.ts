@@ -9,10 +9,12 @@ import { RunFile } from "../runs/run_file.ts";
 import { createEndpoint } from "../serve/endpoint.ts";
 import { localSignals } from "../serve/signals.ts";
 import type { Listener } from "../serve/listener.ts";
+import type { WindowSource } from "../serve/windows.ts";
 import type { Source } from "../sources/source.ts";
 import type { Uploader } from "../upload/spools.ts";
 import { History } from "./history.ts";
 import { joinWindows } from "./joined_windows.ts";
+import { preferKept } from "./kept_windows.ts";
 import { olderWindows } from "./older_windows.ts";
 import { createRefresh } from "./refresh.ts";
 import { Sampler, type SamplerOptions } from "./sampler.ts";
@@ -98,7 +100,7 @@ export function startWatcher(options: WatcherOptions): Watcher {
   });
   const windows = runs === undefined
     ? history
-    : joinWindows(history, olderWindows({ reader: new RunsReader(runs), ...instance }));
+    : windowsOf(history, olderWindows({ reader: new RunsReader(runs), ...instance }));
   const served = { instance, total: sampler.total, windows, context, version, now_ns };
   const ready = ticker.start(() => sampler.sample(start_ns + 1n));
   const refresh = createRefresh({ sampler, ticker });
@@ -119,4 +121,9 @@ export function startWatcher(options: WatcherOptions): Watcher {
       return encode(localSignals(served));
     },
   };
+}
+
+/** What is newest comes from memory, what is older or asked for in long steps from the file. */
+function windowsOf(history: History, kept: WindowSource): WindowSource {
+  return preferKept(joinWindows(history, kept), kept);
 }

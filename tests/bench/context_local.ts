@@ -3,8 +3,14 @@
 import process from "node:process";
 import { absorb, emptyWindow } from "@service/core";
 import { WindowPacker } from "@service/core/packed";
+import { SECOND_NS } from "@service/core/time";
 import { createEndpoint } from "../../local/serve/endpoint.ts";
+import { RunsReader } from "../../local/runs/reader.ts";
+import { RunFile } from "../../local/runs/run_file.ts";
 import { History } from "../../local/watch/history.ts";
+import { preferKept } from "../../local/watch/kept_windows.ts";
+import { olderWindows } from "../../local/watch/older_windows.ts";
+import { temporaryDirectory } from "../temporary_directory.ts";
 import { jobWindow } from "./context_data.ts";
 import type { Row } from "./row.ts";
 
@@ -25,12 +31,23 @@ export async function benchLocalContext(): Promise<Row[]> {
     tags: {},
     attributes: {},
   };
-  const windows = new History(new WindowPacker(instance));
+  await using directory = await temporaryDirectory();
+  const runFile = new RunFile({ instance, directory: directory.path, warn: console.error });
+  const packer = new WindowPacker(instance);
+  const history = new History(new WindowPacker(instance));
+  let cut = emptyWindow(first.from_ns);
   for (let tick = 0; tick < TICKS; tick++) {
     const window = jobWindow(tick, 1);
-    await windows.add(window);
+    await history.add(window);
     absorb(total, window);
+    absorb(cut, window);
+    if (cut.to_ns % (10n * SECOND_NS) !== 0n) continue;
+    await runFile.add(await packer.pack(cut));
+    cut = emptyWindow(cut.to_ns);
   }
+  await runFile.finish(10_000);
+  const reader = new RunsReader(directory.path);
+  const windows = preferKept(history, olderWindows({ reader, ...instance }));
   const endpoint = createEndpoint({
     total,
     windows,
