@@ -31,7 +31,7 @@ function subjectOf(count: number): Subject {
       { length: 6 },
       (_, step) => ({ window: windowOf(at, step), gaps: [] }),
     );
-    return instanceFacts({ instance, asked, steps, gaps: [], is_running: true });
+    return instanceFacts({ instance, asked, steps, is_running: true });
   });
   return {
     instances: instances.map((facts, at) => at < 3 ? facts : reduced(facts)),

@@ -1,7 +1,7 @@
 /** The facts of one instance, made from what was read of it. */
 
 import { absorbEntries, newestFirst, noEntries } from "../entries.ts";
-import { type Interval, overlap } from "../gaps.ts";
+import { type Interval, joinInterval, overlap } from "../gaps.ts";
 import { rounded } from "../sum.ts";
 import { earlier, nsFromTs, SECOND_NS } from "../time.ts";
 import { absorb, emptyWindow, type Window } from "../window.ts";
@@ -26,7 +26,7 @@ const SHORT_SECONDS = 0.5;
 
 /** The facts of an instance of which something was read. */
 export function instanceFacts(read: InstanceRead): InstanceFacts {
-  const { instance, asked, gaps, is_running } = read;
+  const { instance, asked, is_running } = read;
   const steps = joinShort(read.steps.map(measured));
   const known = {
     from_ns: steps[0]?.from_ns ?? asked.from_ns,
@@ -51,7 +51,7 @@ export function instanceFacts(read: InstanceRead): InstanceFacts {
       steady_seconds: steady.seconds,
       startup_seconds: secondsOf(before),
       startup_reason: startUp.reason,
-      gaps: [...gaps, ...unread],
+      gaps: [...gapsOf(read.steps), ...unread],
       is_running,
     },
     workload,
@@ -140,4 +140,18 @@ function merged(steps: readonly MeasuredStep[], at_ns: bigint): Window {
 
 function secondsOf(steps: readonly MeasuredStep[]): number {
   return steps.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** What is missing within steps, and between them where steps without windows were left out. */
+function gapsOf(steps: readonly StepRead[]): Interval[] {
+  const all = steps.flatMap(({ window, gaps }, at) => {
+    const end_ns = steps[at - 1]?.window.to_ns ?? window.from_ns;
+    return end_ns < window.from_ns ? [{ from_ns: end_ns, to_ns: window.from_ns }, ...gaps] : gaps;
+  });
+  const joined: Interval[] = [];
+  for (const gap of all.sort((a, b) => Number(a.from_ns - b.from_ns))) {
+    const last = joined.at(-1);
+    if (!last || gap.to_ns > last.to_ns) joinInterval(joined, gap);
+  }
+  return joined;
 }

@@ -1,6 +1,8 @@
 /** Tests of facts of one instance: its steps, the modes of its processes, the servers of its engines. */
 
 import assert from "node:assert/strict";
+import { play } from "../findings/testdata/windows.ts";
+import { training } from "../findings/testdata/workloads.ts";
 import { type Series, seriesKey } from "../series/mod.ts";
 import { SECOND_NS } from "../time.ts";
 import { emptyWindow } from "../window.ts";
@@ -31,7 +33,7 @@ function factsOf(lengths: readonly number[], series: readonly Omit<Series, "upda
     last_seen_ts: START,
   };
   const asked = { from_ns: START_NS, to_ns: at_ns };
-  return instanceFacts({ instance, asked, steps, gaps: [], is_running: false });
+  return instanceFacts({ instance, asked, steps, is_running: false });
 }
 
 Deno.test("a step of an instant has no rate of its own, be it the first or the last", () => {
@@ -40,6 +42,15 @@ Deno.test("a step of an instant has no rate of its own, be it the first or the l
   assert.deepEqual(facts.steps.map(({ seconds }) => seconds), [10.001, 10.001]);
   assert.deepEqual(facts.courses[0]!.values, [16 / 10.001, 16 / 10.001]);
   assert.deepEqual(factsOf([0.25], [work]).courses[0]!.values, [32], "where it is all there is");
+});
+
+Deno.test("the time between two steps is a gap, whoever read them", () => {
+  const read = play(training(), { steps: 6 });
+  const [missing] = read.steps.slice(2);
+  const steps = read.steps.filter((step) => step !== missing);
+  const { span } = instanceFacts({ ...read, steps });
+  const { from_ns, to_ns } = missing!.window;
+  assert.deepEqual([span.gaps, span.covered_seconds], [[{ from_ns, to_ns }], 50]);
 });
 
 Deno.test("each device has the graph mode of its own processes", () => {

@@ -32,7 +32,7 @@ function factsOf(name: string, type: "gauge" | "counter", tagsOf: (at: number) =
     last_seen_ts: START + 10,
   };
   const steps = [{ window, gaps: [] }];
-  return instanceFacts({ instance, asked, steps, gaps: [], is_running: true });
+  return instanceFacts({ instance, asked, steps, is_running: true });
 }
 
 const cases: [

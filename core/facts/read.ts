@@ -1,8 +1,8 @@
 /** Reads of facts: those of many instances, one after the other, so that only one is in memory whole. */
 
-import { type Interval, joinInterval, overlap } from "../gaps.ts";
+import { type Interval, overlap } from "../gaps.ts";
 import type { Instance } from "../payload.ts";
-import type { SignalsReader, SpanWindow } from "../reader.ts";
+import type { SignalsReader } from "../reader.ts";
 import { later, nsFromTs, SECOND_NS } from "../time.ts";
 import { yieldToEventLoop } from "../yield.ts";
 import { instanceFacts } from "./instance.ts";
@@ -32,8 +32,7 @@ export async function* readFacts(
     const steps = await Array.fromAsync(reader.steps(id, { ...span, step_ns }, {}));
     if (steps.length > 0) {
       const is_running = !steps.at(-1)!.final;
-      const gaps = gapsOf(steps);
-      yield instanceFacts({ instance, asked: span, steps, gaps, is_running });
+      yield instanceFacts({ instance, asked: span, steps, is_running });
     }
     await yieldToEventLoop();
   }
@@ -42,18 +41,4 @@ export async function* readFacts(
 /** The time in which an instance ran. */
 function lifeOf({ first_seen_ts, last_seen_ts }: Instance): Interval {
   return { from_ns: nsFromTs(first_seen_ts), to_ns: nsFromTs(last_seen_ts + 1) };
-}
-
-/** What is missing within steps, and between them where steps without windows were left out. */
-function gapsOf(steps: readonly SpanWindow[]): Interval[] {
-  const all = steps.flatMap(({ window, gaps }, at) => {
-    const end_ns = steps[at - 1]?.window.to_ns ?? window.from_ns;
-    return end_ns < window.from_ns ? [{ from_ns: end_ns, to_ns: window.from_ns }, ...gaps] : gaps;
-  });
-  const joined: Interval[] = [];
-  for (const gap of all.sort((a, b) => Number(a.from_ns - b.from_ns))) {
-    const last = joined.at(-1);
-    if (!last || gap.to_ns > last.to_ns) joinInterval(joined, gap);
-  }
-  return joined;
 }

@@ -24,10 +24,8 @@ export interface InstanceRead {
   instance: Instance;
   /** The span that was asked for. */
   asked: Interval;
-  /** Steps of it with windows, in order. */
+  /** Steps of it with windows, in order; of what is between them nothing is known. */
   steps: readonly StepRead[];
-  /** Parts of the span of which nothing is known, while the instance ran. */
-  gaps: readonly Interval[];
   /** Whether the workload may still run. */
   is_running: boolean;
   /** Whether facts are of start-up too. */

@@ -102,7 +102,6 @@ const reads: fc.Arbitrary<InstanceRead> = fc.tuple(
   },
   asked: { from_ns: 0n, to_ns: 90n * SECOND_NS },
   steps: all.map((window) => ({ window, gaps: [] })),
-  gaps: [],
   is_running: true,
 }));
 

@@ -58,7 +58,6 @@ export async function printContext(
       instance,
       asked: window,
       steps,
-      gaps: steps.flatMap(({ gaps }) => gaps),
       is_running: !has_ended,
       keepsStartUp: name.kind === "all",
       window: asked.window,

@@ -108,7 +108,6 @@ async function read(
     instance: await listedInstance(instance, to_ns),
     asked,
     steps,
-    gaps: steps.flatMap(({ gaps }) => gaps),
     is_running: true,
     keepsStartUp: window.kind === "all" && !isPlain,
     window: isPlain ? undefined : window.text,

@@ -52,7 +52,6 @@ export function play(
     },
     asked: { from_ns: START_NS, to_ns },
     steps: reads,
-    gaps: [],
     is_running: true,
   };
 }
