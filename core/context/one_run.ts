@@ -8,8 +8,8 @@ import type { Subject } from "./subject.ts";
 export interface RunContextOptions extends InstanceRead {
   /** The name of the window, as it was asked for. */
   window?: string;
-  /** Where the run answers. */
-  base_url: string;
+  /** Where the run answers; `null` where it is read by a command. */
+  base_url: string | null;
 }
 
 /** What is said of one run. */

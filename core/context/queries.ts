@@ -1,4 +1,4 @@
-/** Queries that a reader may want next, as full URLs with their values. */
+/** Queries that a reader may want next, as full URLs, or commands, with their values. */
 
 import { secondsFromNs } from "../time.ts";
 import type { Subject } from "./subject.ts";
@@ -11,6 +11,14 @@ export function describeSpan({ instances, asked, base_url, is_local }: Subject):
   const middle = secondsFromNs(
     (asked.from_ns + asked.to_ns) / 2n / 1_000_000_000n * 1_000_000_000n,
   );
+  if (base_url === null) {
+    const command = `service-run context ${first?.instance.instance_id ?? ""}`.trim();
+    return [
+      `the last minute alone: ${command} --window "last 60s"`,
+      `GPU time in full: ${command} --window ${start}..${end} --sections gpu_time --max-tokens 20000`,
+      `the halves of the span, to see a change: ${command} --window ${start}..${middle} and --window ${middle}..${end}`,
+    ];
+  }
   if (is_local) {
     return [
       `the last minute alone: ${base_url}/context?seconds=60`,

@@ -22,8 +22,8 @@ export interface Subject {
   tags: Tags;
   /** Tags of instances in the span, by name, with their newest values first. */
   available_tags: ReadonlyMap<string, readonly string[]>;
-  /** The beginning of URLs of further queries, such as `http://127.0.0.1:18259`. */
-  base_url: string;
+  /** The beginning of URLs of further queries, such as `http://127.0.0.1:18259`; `null`: none answers, ask by commands. */
+  base_url: string | null;
   /** Whether that is the profiled machine itself. */
   is_local: boolean;
 }

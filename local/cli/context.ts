@@ -61,7 +61,7 @@ export async function printContext(
       is_running: !has_ended,
       keepsStartUp: name.kind === "all",
       window: asked.window,
-      base_url: "http://127.0.0.1:18259",
+      base_url: null,
     });
     console.log(contextText(subject, asked).trimEnd());
     return EXIT.done;
