@@ -5,6 +5,7 @@ import { stepLength } from "@service/core/facts/step_length";
 import { parseWindowName, spanOfWindow } from "@service/core/window_name";
 import { stateDirectory } from "../base/directories.ts";
 import { errorText, log } from "../base/log.ts";
+import { listRuns } from "../runs/directory.ts";
 import { type ListedRun, RunsReader } from "../runs/reader.ts";
 
 const USAGE =
@@ -42,8 +43,12 @@ export async function printContext(
   try {
     const asked = readArguments(args);
     const name = parseWindowName(asked.window);
-    const reader = new RunsReader(`${stateDirectory(env)}/runs`);
-    const found = findRun(await reader.runs(), asked.run);
+    const directory = `${stateDirectory(env)}/runs`;
+    const reader = new RunsReader(directory);
+    const runs = await reader.runs();
+    const found = runs.length > 0
+      ? findRun(runs, asked.run)
+      : whyNone(directory, await listRuns(directory));
     if (typeof found === "string") {
       log(found);
       return EXIT.nothing;
@@ -66,6 +71,12 @@ export async function printContext(
     console.log(contextText(subject, asked).trimEnd());
     return EXIT.done;
   } catch (error) {
+    if (
+      error instanceof Deno.errors.NotADirectory || error instanceof Deno.errors.PermissionDenied
+    ) {
+      log(`cannot read the runs of this machine: ${errorText(error)}`);
+      return EXIT.nothing;
+    }
     if (!(error instanceof RangeError)) throw error;
     log(`${errorText(error)}; service-run context --help has the usage`);
     return EXIT.usage;
@@ -109,11 +120,16 @@ function readArguments(args: readonly string[]): Asked {
   return asked;
 }
 
-/** The run that is meant; a text that says why there is none. */
+/** Why a directory has no runs, and has these files. */
+function whyNone(directory: string, files: readonly string[]): string {
+  return files.length > 0
+    ? `none of the run files in ${directory} can be read: they are damaged, or of another version`
+    : "there are no runs on this machine: start one with service-run -- <command>";
+}
+
+/** The run that is meant, of at least one; a text that says why there is none. */
 function findRun(runs: readonly ListedRun[], name: string | undefined): ListedRun | string {
-  const [newest] = runs;
-  if (!newest) return "there are no runs on this machine: start one with service-run -- <command>";
-  if (name === undefined) return newest;
+  if (name === undefined) return runs[0]!;
   const [tag = "", value] = name.split(/=(.*)/s);
   const found = runs.filter(({ instance }) =>
     value === undefined ? instance.instance_id.startsWith(name) : instance.tags[tag] === value

@@ -93,3 +93,24 @@ Deno.test("a run tells what limits it, as a text and as data, and so does its fi
   assert.equal(wrong.status.code, 2);
   assert.match(wrong.stderr, /--window must be all, steady, last 60s/);
 });
+
+Deno.test("a state directory without a run that can be read says why", async () => {
+  await using directory = await temporaryDirectory();
+  const state = `${directory.path}/state`;
+  const context = () =>
+    run(deno("mod.ts", "context"), { SERVICE_STATE_DIR: state, HOME, NO_COLOR: "1" });
+  const expectNothing = async (why: RegExp) => {
+    const { status, stderr } = await context();
+    assert.equal(status.code, 3, stderr);
+    assert.match(stderr, why);
+  };
+  await expectNothing(/^service-run: there are no runs on this machine/);
+  await Deno.mkdir(`${state}/runs`, { recursive: true });
+  await Deno.writeTextFile(`${state}/runs/readme.txt`, "of another program");
+  await expectNothing(/^service-run: there are no runs on this machine/);
+  await Deno.writeTextFile(`${state}/runs/0123456789ab.windows`, "damaged");
+  await expectNothing(/^service-run: none of the run files in .* can be read/);
+  await Deno.remove(`${state}/runs`, { recursive: true });
+  await Deno.writeTextFile(`${state}/runs`, "");
+  await expectNothing(/^service-run: cannot read the runs of this machine: Not a directory/);
+});
