@@ -90,7 +90,7 @@ function stakeOf({ class: kind, share_at_stake, consequence_of }: FoldedFinding)
   if (share_at_stake === null) return "share at stake not known";
   const share = `${number(100 * share_at_stake)} %`;
   return kind === "engine"
-    ? `${share} of a request's time at stake: its latency, not the throughput`
+    ? `${share} of a request's time at stake: its latency; what the throughput gains is not told`
     : `${share} of the time at stake: at most ${amdahl(share_at_stake)} fast`;
 }
 

@@ -83,7 +83,11 @@ function finding(
     // Copies that run beside kernels cost nothing; what kernels leave of the time is the most to win.
     share_at_stake: Math.min(share, Math.max(0, 1 - kernels)),
     confidence: rate === null ? "low" : kernels + share > 1.2 ? "medium" : "high",
-    doubt: kernels + share > 1.2 ? "a part of the copies runs beside kernels" : "",
+    doubt: kernels + share > 1.2
+      ? "a part of the copies runs beside kernels"
+      : isPageable
+      ? "that the memory is not pinned is concluded from the rate"
+      : "",
     evidence: [
       {
         metric: `${device.activity.source}_memcpy_nanoseconds`,
