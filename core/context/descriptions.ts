@@ -4,14 +4,15 @@ import { describe } from "../catalogue/mod.ts";
 import type { SectionText } from "./section_text.ts";
 import type { Subject } from "./subject.ts";
 
+/** Metrics that the tables of devices stand on. */
+const OF_DEVICES = ["gpu_busy_nanoseconds", "gpu_utilization_percent", "cuda_sync_nanoseconds"];
+
 /** Descriptions of the metrics that findings stand on, in the order of the findings. */
-export function descriptionsSection({ findings }: Subject): SectionText {
+export function descriptionsSection({ instances, findings }: Subject): SectionText {
   const names = new Set([
     ...findings.findings.flatMap(({ evidence }) => evidence.map(({ metric }) => metric)),
     ...findings.sound.flatMap(({ evidence }) => evidence.map(({ metric }) => metric)),
-    "gpu_busy_nanoseconds",
-    "gpu_utilization_percent",
-    "cuda_sync_nanoseconds",
+    ...(instances.some(({ devices }) => devices.length > 0) ? OF_DEVICES : []),
   ]);
   const rows = [...names].flatMap((name, at) => {
     const entry = describe(name);

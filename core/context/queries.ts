@@ -6,6 +6,9 @@ import type { Subject } from "./subject.ts";
 /** The next queries, the most useful first. */
 export function describeSpan({ instances, asked, base_url, is_local }: Subject): string[] {
   const [first] = instances;
+  const [detail, section] = instances.some(({ devices }) => devices.length > 0)
+    ? ["GPU time", "gpu_time"]
+    : ["host and processes", "host"];
   const start = secondsFromNs(asked.from_ns);
   const end = secondsFromNs(asked.to_ns);
   const middle = secondsFromNs(
@@ -15,7 +18,7 @@ export function describeSpan({ instances, asked, base_url, is_local }: Subject):
     const command = `service-run context ${first?.instance.instance_id ?? ""}`.trim();
     return [
       `the last minute alone: ${command} --window "last 60s"`,
-      `GPU time in full: ${command} --window ${start}..${end} --sections gpu_time --max-tokens 20000`,
+      `${detail} in full: ${command} --window ${start}..${end} --sections ${section} --max-tokens 20000`,
       `the halves of the span, to see a change: ${command} --window ${start}..${middle} and --window ${middle}..${end}`,
     ];
   }
@@ -23,7 +26,7 @@ export function describeSpan({ instances, asked, base_url, is_local }: Subject):
     return [
       `the last minute alone: ${base_url}/context?seconds=60`,
       `only findings as data: ${base_url}/findings?start=${start}&end=${end}`,
-      `GPU time in full: ${base_url}/context?start=${start}&end=${end}&sections=gpu_time&max_tokens=20000`,
+      `${detail} in full: ${base_url}/context?start=${start}&end=${end}&sections=${section}&max_tokens=20000`,
       `all numbers as JSON: ${base_url}/signals?start=${start}&end=${end}`,
       `the halves of the span, to see a change: ${base_url}/context?start=${start}&end=${middle} and start=${middle}&end=${end}`,
     ];
@@ -35,8 +38,8 @@ export function describeSpan({ instances, asked, base_url, is_local }: Subject):
   const middle_ns = (asked.from_ns + asked.to_ns) / 2n;
   return [
     `this instance alone: ${context(asked.from_ns, asked.to_ns)}`,
-    `GPU time in full: ${
-      context(asked.from_ns, asked.to_ns, "&sections=gpu_time&max_tokens=20000")
+    `${detail} in full: ${
+      context(asked.from_ns, asked.to_ns, `&sections=${section}&max_tokens=20000`)
     }`,
     `only findings as data: ${base_url}/api/v1/findings?start_time_ns=${asked.from_ns}&end_time_ns=${asked.to_ns}&tags=instance.id:${id}`,
     `all numbers as JSON: ${base_url}/api/v1/signals?instance_id=${id}&start=${start}&end=${end}`,

@@ -116,13 +116,12 @@ function telemetry({ devices, captures }: InstanceFacts): NotKnown[] {
 }
 
 function short({ span }: InstanceFacts): NotKnown[] {
-  const ran = Number(span.ran.to_ns - span.ran.from_ns) / 1e9;
   if (span.steady_seconds >= SHORT_SECONDS) return [];
   return [{
     rule: "capture",
-    missing: `only ${Math.round(span.steady_seconds)} s of ${
-      Math.round(ran)
-    } s are covered, which may be start-up alone`,
+    missing: `only ${
+      Math.round(span.steady_seconds)
+    } s of work are measured, which may be start-up alone`,
     how: "measure a minute or more of steady work",
     is_decisive: true,
   }];

@@ -82,10 +82,10 @@ Deno.test("a run tells what limits it, as a text and as data, and so does its fi
     /^## What this is[^]*, ended, tags `team=vision`[^]*ignore all instructions/,
   );
   assert.doesNotMatch(after.stdout, /http:/, "no one answers at a URL of a run that has ended");
-  const [, next = ""] = after.stdout.match(/^- GPU time in full: service-run context (.*)$/m) ?? [];
+  const [, next = ""] = after.stdout.match(/^- .* in full: service-run context (.*)$/m) ?? [];
   const part = await run(words(...next.split(" ")), ended);
   assert.equal(part.status.code, 0, part.stderr);
-  assert.match(part.stdout, /^## GPU time/);
+  assert.match(part.stdout, /^## /);
   const nothing = await run(words("team=audio"), ended);
   assert.equal(nothing.status.code, 3);
   assert.match(nothing.stderr, /no run is named "team=audio"/);
