@@ -11,6 +11,16 @@ import { flagOf } from "./workload.ts";
 
 /** Tags that tell servers with queues of their own apart. */
 const APART: readonly string[] = ["metrics.url", "engine", "dp_rank", "model_name"];
+/** Tags of the ranks of one server, which all tell the same of it: the first is enough. */
+const ALIKE: readonly string[] = ["tp_rank", "pp_rank", "moe_ep_rank"];
+/** Fields that are shares, not numbers of things: of several series the mean counts. */
+const SHARES: ReadonlySet<EngineField> = new Set([
+  "cache_use",
+  "prefix_hit_share",
+  "accepted_share",
+  "accepted_length",
+  "graphs",
+]);
 /** Ways to finish that are whole answers. */
 const WHOLE: ReadonlySet<string> = new Set(["stop", "length", "tool_calls", "eos", ""]);
 
@@ -21,13 +31,20 @@ export function enginesOf(reading: Reading, workload: WorkloadFacts): EngineFact
   );
 }
 
-/** The tags of each server: those by which its gauges of requests differ. */
+/**
+ * The tags of each server: those by which its gauges of requests differ, and its tokens too. Where tokens
+ * are counted for all ranks together, so are the requests.
+ */
 function serversOf(reading: Reading, { prefix, running, generated_tokens }: EngineNames): Tags[] {
+  const counted = generated_tokens.flatMap((name) => reading.series(prefix + name));
+  const isCounted = (tag: string) =>
+    counted.length === 0 || counted.some(({ tags }) => tags[tag] !== undefined);
+  const apart = APART.filter(isCounted);
   for (const name of [...running, ...generated_tokens]) {
     const found = new Map<string, Tags>();
     for (const { tags } of reading.series(prefix + name)) {
       const own = Object.fromEntries(
-        APART.flatMap((tag) => tags[tag] === undefined ? [] : [[tag, tags[tag]]]),
+        apart.flatMap((tag) => tags[tag] === undefined ? [] : [[tag, tags[tag]]]),
       );
       found.set(JSON.stringify(own), own);
     }
@@ -51,7 +68,11 @@ function engineOf(
     return null;
   };
   const level = (field: EngineField): Level | null =>
-    first(field, (name) => reading.level(name, tags));
+    first(field, (name) => {
+      const of = { ...tags, ...firstRank(reading, name) };
+      const sum = reading.level(name, of);
+      return SHARES.has(field) ? divided(sum, reading.series(name, of).length) : sum;
+    });
   const total = (field: EngineField): number | null =>
     first(field, (name) => reading.total(name, tags));
   const rate = (field: EngineField): number | null => perSecond(total(field), reading.seconds);
@@ -95,6 +116,23 @@ function engineOf(
       level("accepted_length")?.mean ?? null,
     uses_graphs: graphs ? graphs.mean >= 0.5 : graphsByFlag(workload),
     configuration,
+  };
+}
+
+/** The tags of the first of the ranks that tell the same; none where ranks are not told. */
+function firstRank(reading: Reading, name: string): Tags {
+  const [series] = reading.series(name);
+  return Object.fromEntries(
+    ALIKE.flatMap((tag) => series?.tags[tag] === undefined ? [] : [[tag, "0"]]),
+  );
+}
+
+function divided(level: Level | null, by: number): Level | null {
+  return level && {
+    mean: level.mean / by,
+    min: level.min / by,
+    max: level.max / by,
+    last: level.last / by,
   };
 }
 

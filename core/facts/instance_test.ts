@@ -89,3 +89,32 @@ Deno.test("each server of an engine has its own configuration", () => {
     [["0", 1_600], ["1", 3_200]],
   );
 });
+
+Deno.test("ranks of SGLang are one server: their requests are added, shares are not, copies count once", () => {
+  const rank = (dp_rank: string, tp_rank: string) => ({ model_name: "m", dp_rank, tp_rank });
+  const gauges = ["0", "1"].flatMap((dp) =>
+    ["0", "1"].flatMap((tp) => [
+      { name: "sglang:num_running_reqs", type: "gauge", tags: rank(dp, tp), value: 6 } as const,
+      {
+        name: "sglang:token_usage",
+        type: "gauge",
+        tags: rank(dp, tp),
+        value: 0.5 + 0.25 * Number(dp),
+      } as const,
+    ])
+  );
+  // The tokens are counted before requests go to a rank.
+  const tokens = {
+    name: "sglang:generation_tokens_total",
+    type: "counter",
+    tags: { model_name: "m" },
+    total: 500,
+  } as const;
+  const { engines } = factsOf([10, 10], [...gauges, tokens]);
+  assert.equal(engines.length, 1);
+  const [one] = engines;
+  assert.deepEqual(
+    [one!.running?.mean, one!.cache_use?.mean, one!.generated_tokens_per_second],
+    [12, 0.625, 50],
+  );
+});
