@@ -121,10 +121,8 @@ function engineOf(
 
 /** The tags of the first of the ranks that tell the same; none where ranks are not told. */
 function firstRank(reading: Reading, name: string): Tags {
-  const [series] = reading.series(name);
-  return Object.fromEntries(
-    ALIKE.flatMap((tag) => series?.tags[tag] === undefined ? [] : [[tag, "0"]]),
-  );
+  const tags = reading.tagsOf(name);
+  return Object.fromEntries(ALIKE.flatMap((tag) => tags[tag] === undefined ? [] : [[tag, "0"]]));
 }
 
 function divided(level: Level | null, by: number): Level | null {

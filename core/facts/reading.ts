@@ -86,6 +86,11 @@ export class Reading {
     return fewest.filter(({ tags }) => wanted.every(([key, value]) => tags[key] === value));
   }
 
+  /** Tags of the first series of a name; none without one. */
+  tagsOf(name: string): Tags {
+    return this.#byName.get(name)?.[0]?.tags ?? {};
+  }
+
   /** Series of a name by the values of one tag: of thousands, each is asked for by itself. */
   #withTag(name: string, tag: string): Map<string, Series[]> {
     const key = `${name}\n${tag}`;
