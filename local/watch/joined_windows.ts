@@ -4,6 +4,7 @@ import { absorb, type SpanWindow, type SteppedSpan, type Window } from "@service
 import type { Interval } from "@service/core/gaps";
 import type { Selection } from "@service/core/selection";
 import type { WindowSource } from "../serve/windows.ts";
+import { joinSteps } from "./joined_steps.ts";
 
 /** A source that has lost its oldest windows. */
 export interface NewerWindows extends WindowSource {
@@ -27,32 +28,24 @@ export function joinWindows(newer: NewerWindows, older: WindowSource): WindowSou
       return { window: early.window, payload_ns: late.payload_ns, gaps };
     },
 
-    async *steps(span: SteppedSpan, selection?: Selection): AsyncGenerator<SpanWindow> {
+    steps(span: SteppedSpan, selection?: Selection): AsyncIterable<SpanWindow> {
       const { step_ns } = span;
       const gap = newer.missingIn(span);
-      let last: SpanWindow | undefined;
-      if (gap) {
-        for await (const step of older.steps({ ...gap, step_ns }, selection)) {
-          if (last) yield last;
-          last = step;
+      if (!gap) return newer.steps(span, selection);
+      const early = older.steps({ ...gap, step_ns }, selection);
+      return joinSteps(early, (end_ns) => stepsAfter(gap, end_ns ?? gap.from_ns), step_ns);
+
+      /** The steps of the newer source, the first of which lacks what is not known before it. */
+      async function* stepsAfter({ to_ns }: Interval, end_ns: bigint) {
+        let known_ns: bigint | undefined = end_ns;
+        for await (const step of newer.steps({ ...span, from_ns: to_ns }, selection)) {
+          if (known_ns !== undefined) {
+            step.gaps.unshift(...missingBefore(step, { known_ns, step_ns }));
+          }
+          known_ns = undefined;
+          yield step;
         }
       }
-      let known_ns = gap && (last?.window.to_ns ?? gap.from_ns);
-      const from_ns = gap?.to_ns ?? span.from_ns;
-      for await (const step of newer.steps({ ...span, from_ns }, selection)) {
-        if (known_ns !== undefined) {
-          step.gaps.unshift(...missingBefore(step, { known_ns, step_ns }));
-        }
-        known_ns = undefined;
-        if (last && isInOneStep(last.window, step.window, step_ns)) {
-          absorb(last.window, step.window);
-          last = { ...step, window: last.window, gaps: [...last.gaps, ...step.gaps] };
-          continue;
-        }
-        if (last) yield last;
-        last = step;
-      }
-      if (last) yield last;
     },
   };
 }
@@ -65,10 +58,6 @@ function missingBefore(
   const start_ns = (payload_ns - 1n) / step_ns * step_ns;
   const from_ns = known_ns > start_ns ? known_ns : start_ns;
   return from_ns < window.from_ns ? [{ from_ns, to_ns: window.from_ns }] : [];
-}
-
-function isInOneStep(a: Window, b: Window, step_ns: bigint): boolean {
-  return (a.to_ns - 1n) / step_ns === (b.to_ns - 1n) / step_ns;
 }
 
 function isEmpty({ from_ns, to_ns }: Window): boolean {

@@ -1,38 +1,16 @@
 /** Windows of two sources are read as one, whatever the newer one no longer has. */
 
 import assert from "node:assert/strict";
-import { emptyWindow, mergeAll, type Series, seriesKey, type Window } from "@service/core";
+import { emptyWindow, mergeAll, type Window } from "@service/core";
 import type { Interval } from "@service/core/gaps";
 import { WindowPacker } from "@service/core/packed";
 import { SECOND_NS } from "@service/core/time";
 import fc from "fast-check";
 import { temporaryDirectory } from "../../tests/temporary_directory.ts";
-import { RunsReader } from "../runs/reader.ts";
-import { RunFile } from "../runs/run_file.ts";
 import type { WindowSource } from "../serve/windows.ts";
 import { History, type HistoryLimits } from "./history.ts";
 import { joinWindows } from "./joined_windows.ts";
-import { olderWindows } from "./older_windows.ts";
-
-const START_NS = 1_790_000_003n * SECOND_NS;
-
-const INSTANCE = {
-  instance_id: "0123456789ab",
-  profiler_version: "0.1.0",
-  start_ns: START_NS,
-  tags: {},
-  attributes: {},
-};
-
-/** A tick's window: 1 more of a counter. */
-function tick(i: number): Window {
-  const from_ns = START_NS + BigInt(i) * SECOND_NS;
-  const window = { ...emptyWindow(from_ns), to_ns: from_ns + SECOND_NS };
-  const identity = { name: "ticks_total", type: "counter", tags: {} } as const;
-  const counter: Series = { ...identity, updated_ns: window.to_ns, total: 1 };
-  window.series.set(seriesKey(counter), counter);
-  return window;
-}
+import { inRunFile, INSTANCE, START_NS, tick } from "./testdata/ticks.ts";
 
 async function filled(windows: readonly Window[], limits?: Partial<HistoryLimits>) {
   const history = new History(
@@ -59,19 +37,12 @@ async function newerSource() {
   return { history, known_ns: gap!.to_ns };
 }
 
-/** The cuts in a run file, in place of memory. */
-async function inRunFile(directory: string): Promise<WindowSource> {
-  const run = new RunFile({ instance: INSTANCE, directory, warn: assert.fail });
-  const packer = new WindowPacker(INSTANCE);
-  for (const cut of CUTS) await run.add(await packer.pack(cut));
-  await run.finish(10_000);
-  return olderWindows({ reader: new RunsReader(directory), ...INSTANCE });
-}
-
 for (const place of ["memory", "the run file"]) {
   Deno.test(`a span is read from the history and from ${place}, each window once`, async () => {
     await using directory = await temporaryDirectory();
-    await readsEachOnce(place === "memory" ? await filled(CUTS) : await inRunFile(directory.path));
+    await readsEachOnce(
+      place === "memory" ? await filled(CUTS) : await inRunFile(CUTS, directory.path),
+    );
   });
 }
 
@@ -97,7 +68,7 @@ async function readsEachOnce(older: WindowSource): Promise<void> {
 Deno.test("steps of both sources count everything once, and end at multiples", async () => {
   await using directory = await temporaryDirectory();
   const { history, known_ns } = await newerSource();
-  const joined = joinWindows(history, await inRunFile(directory.path));
+  const joined = joinWindows(history, await inRunFile(CUTS, directory.path));
   const instants = fc.integer({ min: -5, max: 65 }).map((s) => START_NS + BigInt(s) * SECOND_NS);
   const lengths = fc.integer({ min: 1, max: 40 }).map((s) => BigInt(s) * SECOND_NS);
   await fc.assert(fc.asyncProperty(instants, instants, lengths, async (a, b, step_ns) => {

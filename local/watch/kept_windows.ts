@@ -1,10 +1,10 @@
 /** Long steps of the run from its file, where windows are ten times as long: a tenth of the work. */
 
-import { absorb } from "@service/core";
 import type { SpanWindow, SteppedSpan } from "@service/core/reader";
 import type { Selection } from "@service/core/selection";
 import { SECOND_NS } from "@service/core/time";
 import type { WindowSource } from "../serve/windows.ts";
+import { joinSteps } from "./joined_steps.ts";
 
 /** Windows in the file end at multiples of this since the epoch. */
 const KEPT_NS = 10n * SECOND_NS;
@@ -17,34 +17,24 @@ const KEPT_NS = 10n * SECOND_NS;
 export function preferKept(all: WindowSource, kept: WindowSource): WindowSource {
   return {
     read: (span, selection) => all.read(span, selection),
-    async *steps(span: SteppedSpan, selection?: Selection): AsyncGenerator<SpanWindow> {
-      const { step_ns } = span;
-      if (step_ns % KEPT_NS !== 0n) {
-        yield* all.steps(span, selection);
-        return;
-      }
-      let last: SpanWindow | undefined;
-      for await (const step of kept.steps(span, selection)) {
-        if (last) yield last;
-        else if (step.window.from_ns < span.from_ns) break;
-        last = step;
-      }
-      const from_ns = last?.window.to_ns ?? span.from_ns;
-      for await (const step of all.steps({ ...span, from_ns }, selection)) {
-        if (last && stepOf(last, step_ns) === stepOf(step, step_ns)) {
-          absorb(last.window, step.window);
-          last = { ...step, window: last.window, gaps: [...last.gaps, ...step.gaps] };
-          continue;
-        }
-        if (last) yield last;
-        last = step;
-      }
-      if (last) yield last;
+    steps(span: SteppedSpan, selection?: Selection): AsyncIterable<SpanWindow> {
+      if (span.step_ns % KEPT_NS !== 0n) return all.steps(span, selection);
+      return joinSteps(
+        wholeSteps(kept.steps(span, selection), span),
+        (end_ns = span.from_ns) => all.steps({ ...span, from_ns: end_ns }, selection),
+        span.step_ns,
+      );
     },
   };
 }
 
-/** The number of the step in which a window ends. */
-function stepOf({ window }: SpanWindow, step_ns: bigint): bigint {
-  return (window.to_ns - 1n) / step_ns;
+/** The steps; none if the first has time before the span. */
+async function* wholeSteps(
+  steps: AsyncIterable<SpanWindow>,
+  { from_ns }: SteppedSpan,
+): AsyncGenerator<SpanWindow> {
+  for await (const step of steps) {
+    if (step.window.from_ns < from_ns) return;
+    yield step;
+  }
 }
