@@ -296,7 +296,7 @@ function symbolsBlock(groups: readonly Active[][]): Block {
 }
 
 /** Four digits that name a kernel: the same for the same symbol, in every text. */
-export function idOf(symbol: string): string {
+function idOf(symbol: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < symbol.length; at++) {
     hash = Math.imul(hash ^ symbol.charCodeAt(at), 0x01000193) >>> 0;

@@ -70,11 +70,6 @@ export class Reading {
     }
   }
 
-  /** Names of all series. */
-  names(): string[] {
-    return [...this.#byName.keys()];
-  }
-
   /** Series of a name with these tags. */
   series(name: string, filter: Filter = {}): Series[] {
     const wanted = Object.entries(filter);
@@ -195,9 +190,4 @@ function scaled(
   if ("near" in location) return { near: location.near * unit };
   if ("below" in location) return { below: location.below * unit };
   return { above: location.above * unit };
-}
-
-/** The tags of a series without those of `names`. */
-export function withoutTags(tags: Tags, names: readonly string[]): Tags {
-  return Object.fromEntries(Object.entries(tags).filter(([name]) => !names.includes(name)));
 }

@@ -4,7 +4,15 @@ import { named } from "../quoted.ts";
 import type { EngineFacts, InstanceFacts } from "../facts/mod.ts";
 import { BASE, requests } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
-import { busyShare, computeSeconds, mean, percent, sum, workedDevices } from "./measures.ts";
+import {
+  busyOf,
+  busyShare,
+  computeSeconds,
+  mean,
+  percent,
+  sum,
+  workedDevices,
+} from "./measures.ts";
 
 /** Share of the GPU's time in graphs from which on decoding runs in them. */
 const GRAPHS_SHARE = 0.2;
@@ -39,13 +47,7 @@ export function eager(facts: InstanceFacts, one: EngineFacts): Finding | null {
         unit: "graphs",
         what: "graphs that ran",
       }]),
-      ...(idle === null ? [] : [{
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * (1 - idle),
-        unit: "%",
-        what: "share of the time with work",
-      }]),
+      ...(idle === null ? [] : [busyOf(1 - idle, "share of the time with work")]),
       requests(one, "running"),
     ],
     remedies: [

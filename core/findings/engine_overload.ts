@@ -11,7 +11,7 @@ import {
   WAITING,
 } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
-import { busyShare, digits, mean, workedDevices } from "./measures.ts";
+import { busyOf, busyShare, digits, mean, workedDevices } from "./measures.ts";
 
 /** The finding that more requests arrive than finish, by no limit that is told. */
 export function overload(facts: InstanceFacts, one: EngineFacts): Finding | null {
@@ -39,13 +39,7 @@ export function overload(facts: InstanceFacts, one: EngineFacts): Finding | null
       requests(one, "waiting"),
       ...queueEvidence(one),
       ...cacheEvidence(one),
-      ...(busy === null ? [] : [{
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * busy,
-        unit: "%",
-        what: "share of the time with work",
-      }]),
+      ...(busy === null ? [] : [busyOf(busy, "share of the time with work")]),
     ],
     remedies: [
       "another replica, or a faster device or smaller model",

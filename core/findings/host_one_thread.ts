@@ -7,7 +7,7 @@ import type { InstanceFacts, ProcessFacts } from "../facts/mod.ts";
 import { metricOf } from "./engine_evidence.ts";
 import type { Finding } from "./finding.ts";
 import { hostOf, idleShare } from "./host_evidence.ts";
-import { cpusOf, digits, percent, workedDevices } from "./measures.ts";
+import { busyOf, cpusOf, digits, percent, workedDevices } from "./measures.ts";
 
 /** One thread of Python has one processor at most; a little more goes to threads that need no lock. */
 const ONE_THREAD = { from: 0.85, to: 1.3 };
@@ -55,13 +55,7 @@ export function oneThread(facts: InstanceFacts): Finding | null {
         unit: "CPUs",
         what: "processors used by the process: all that one thread can use",
       },
-      {
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * (1 - idle),
-        unit: "%",
-        what: "share of the time with work on the device",
-      },
+      busyOf(1 - idle),
       ...(first === null ? [] : [{
         metric: metricOf(one!, "first_token"),
         tags: one!.tags,

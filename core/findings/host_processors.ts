@@ -3,7 +3,7 @@
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
 import { gained, hostOf, IDLE, idleShare, pressure, STALLED, stalled } from "./host_evidence.ts";
-import { digits, percent } from "./measures.ts";
+import { busyOf, digits, percent } from "./measures.ts";
 
 /** Processors in use above this share leave no room for a thread that becomes ready. */
 const SATURATED = 0.9;
@@ -65,13 +65,7 @@ export function processors(facts: InstanceFacts): Finding | null {
           what: "its processor is taken from it",
         }]
         : []),
-      ...(idle === null ? [] : [{
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * (1 - idle),
-        unit: "%",
-        what: "share of the time with work on the device",
-      }]),
+      ...(idle === null ? [] : [busyOf(1 - idle)]),
     ],
     remedies: isOthers
       ? [

@@ -3,7 +3,7 @@
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Finding } from "./finding.ts";
 import { gained, hostOf, IDLE, idleShare, pressure, stalled } from "./host_evidence.ts";
-import { percent } from "./measures.ts";
+import { busyOf, percent } from "./measures.ts";
 
 /** Steal of a few percent is usual on shared machines. */
 const STOLEN = 0.1;
@@ -33,13 +33,7 @@ export function steal(facts: InstanceFacts): Finding | null {
         what: "of the processors' time taken away",
       },
       ...pressure("cpu", "some", stalled(facts, "cpu", "some")),
-      ...(idle === null ? [] : [{
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * (1 - idle),
-        unit: "%",
-        what: "share of the time with work on the device",
-      }]),
+      ...(idle === null ? [] : [busyOf(1 - idle)]),
     ],
     remedies: [
       "a machine with processors of its own (dedicated or bare metal), or another host",

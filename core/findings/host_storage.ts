@@ -11,7 +11,7 @@ import {
   stalled,
   STALLED_FULL,
 } from "./host_evidence.ts";
-import { digits, percent, sum } from "./measures.ts";
+import { busyOf, digits, percent, sum } from "./measures.ts";
 
 /** The finding that work stands still for storage. */
 export function storage(facts: InstanceFacts): Finding | null {
@@ -48,13 +48,7 @@ export function storage(facts: InstanceFacts): Finding | null {
         unit: "MB/s",
         what: "written to all disks",
       },
-      ...(idle === null ? [] : [{
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * (1 - idle),
-        unit: "%",
-        what: "share of the time with work on the device",
-      }]),
+      ...(idle === null ? [] : [busyOf(1 - idle)]),
     ],
     remedies: [
       "data on a local or faster disk, or in memory; larger sequential files; checkpoints written in the background",

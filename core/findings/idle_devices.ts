@@ -2,7 +2,15 @@
 
 import type { InstanceFacts } from "../facts/mod.ts";
 import type { Evidence } from "./finding.ts";
-import { busyShare, cpusOf, driverOf, mean, ofDevices, type WorkedDevice } from "./measures.ts";
+import {
+  busyOf,
+  busyShare,
+  cpusOf,
+  driverOf,
+  mean,
+  ofDevices,
+  type WorkedDevice,
+} from "./measures.ts";
 
 /** A thread that uses this share of a processor has no time left. */
 export const SATURATED_CPUS = 0.9;
@@ -39,15 +47,10 @@ export function base(idle: readonly WorkedDevice[], all: readonly WorkedDevice[]
 
 /** Share of the time with work. */
 export function busyEvidence(devices: readonly WorkedDevice[]): Evidence {
-  return {
-    metric: "gpu_busy_nanoseconds",
-    tags: {},
-    value: 100 * mean(devices.map(busyShare)),
-    unit: "%",
-    what: devices.length > 1
-      ? `share of the time with work on the device, mean of ${devices.length}`
-      : "share of the time with work on the device",
-  };
+  const share = mean(devices.map(busyShare));
+  return devices.length > 1
+    ? busyOf(share, `share of the time with work on the device, mean of ${devices.length}`)
+    : busyOf(share);
 }
 
 /** Launches a second. */

@@ -23,7 +23,7 @@ const PAUSE_SHARE = 0.5;
 const GOES_WITH = 0.6;
 
 /** Share of the time in which the device is idle while work goes on; `null` where steps are too few. */
-export function idleAtWork(facts: InstanceFacts, { device }: Idle): number | null {
+function idleAtWork(facts: InstanceFacts, { device }: Idle): number | null {
   const busy = busyCourse(facts, device.uuid);
   if (busy.length < LEAST_STEPS) return null;
   return Math.max(0, 1 - busy.toSorted((a, b) => b - a)[busy.length >> 2]!);

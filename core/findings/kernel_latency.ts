@@ -6,6 +6,7 @@
 import { named } from "../quoted.ts";
 import type { Finding } from "./finding.ts";
 import {
+  busyOf,
   busyShare,
   categorySeconds,
   computeSeconds,
@@ -85,13 +86,7 @@ export function latency(all: readonly WorkedDevice[]): Finding | null {
         unit: "%",
         what: "memory bandwidth in use",
       },
-      {
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * mean(found.map(busyShare)),
-        unit: "%",
-        what: "share of the time with work",
-      },
+      busyOf(mean(found.map(busyShare)), "share of the time with work"),
     ],
     remedies: [
       "more parallel work in a launch: a larger batch, or independent work on other streams or by MPS",

@@ -3,6 +3,7 @@
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import {
+  busyOf,
   busyShare,
   digits,
   mean,
@@ -78,13 +79,7 @@ function finding(locked: readonly WorkedDevice[], all: readonly WorkedDevice[]):
           what: "mean power",
         }]
         : []),
-      {
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * mean(locked.map(busyShare)),
-        unit: "%",
-        what: "share of the time with work",
-      },
+      busyOf(mean(locked.map(busyShare)), "share of the time with work"),
     ],
     remedies: [
       "nvidia-smi -q -d CLOCK shows locked and application clocks; nvidia-smi -rgc and -rac set them free (as root), or ask who locked them",

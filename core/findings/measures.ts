@@ -1,13 +1,8 @@
 /** Measures that several rules share, each `null` where it is not known. */
 
 import { named } from "../quoted.ts";
-import type {
-  Activity,
-  DeviceFacts,
-  InstanceFacts,
-  KernelWork,
-  ProcessFacts,
-} from "../facts/mod.ts";
+import type { Activity, DeviceFacts, InstanceFacts, ProcessFacts } from "../facts/mod.ts";
+import type { Evidence } from "./finding.ts";
 
 /** A device on which the run worked. */
 export interface WorkedDevice extends DeviceFacts {
@@ -24,6 +19,14 @@ export function workedDevices({ devices }: InstanceFacts): WorkedDevice[] {
 /** Share of the time in which a device had work of the run: 0 to 1. */
 export function busyShare({ activity }: WorkedDevice): number {
   return activity.captured_seconds > 0 ? activity.busy_seconds / activity.captured_seconds : 0;
+}
+
+/** Evidence: the share of the time with work, 0 to 1. */
+export function busyOf(
+  share: number,
+  what = "share of the time with work on the device",
+): Evidence {
+  return { metric: "gpu_busy_nanoseconds", tags: {}, value: 100 * share, unit: "%", what };
 }
 
 /** Seconds of kernels and graphs of a device; concurrent ones count each. */
@@ -71,11 +74,6 @@ export function driverOf(
 /** Processors that a process uses: seconds of processor time a second. */
 export function cpusOf({ user_cpus, system_cpus }: ProcessFacts): number | null {
   return user_cpus === null && system_cpus === null ? null : (user_cpus ?? 0) + (system_cpus ?? 0);
-}
-
-/** The largest kernel of a device. */
-export function largestKernel({ activity }: WorkedDevice): KernelWork | null {
-  return activity.kernels[0] ?? null;
 }
 
 /** The sum of numbers. */

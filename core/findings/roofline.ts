@@ -3,7 +3,7 @@
 import { named } from "../quoted.ts";
 import type { Evidence, Judgement, NotKnown } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
-import { busyShare, mean, percent, type WorkedDevice, workedDevices } from "./measures.ts";
+import { busyOf, busyShare, mean, percent, type WorkedDevice, workedDevices } from "./measures.ts";
 import type { Rule } from "./rule.ts";
 
 /** Share of the peak bandwidth that streaming kernels reach in practice: 80 to 90 % is saturated. */
@@ -26,13 +26,7 @@ export const roofline: Rule = {
     const dram = mean(measured.map((device) => device.dram!.mean)) / busy;
     const tensor = mean(measured.map((device) => device.tensor!.mean)) / busy;
     const evidence: Evidence[] = [
-      {
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * busy,
-        unit: "%",
-        what: "share of the time with work",
-      },
+      busyOf(busy, "share of the time with work"),
       {
         metric: "gpu_dram_bandwidth_utilization_percent",
         tags: {},

@@ -6,6 +6,7 @@
 import type { Finding, Judgement } from "./finding.ts";
 import { NOTHING } from "./finding.ts";
 import {
+  busyOf,
   busyShare,
   digits,
   mean,
@@ -91,13 +92,7 @@ function finding(found: readonly WorkedDevice[], all: readonly WorkedDevice[]): 
         unit: "µs",
         what: "their mean length",
       },
-      {
-        metric: "gpu_busy_nanoseconds",
-        tags: {},
-        value: 100 * mean(found.map(busyShare)),
-        unit: "%",
-        what: "share of the time with work on the device",
-      },
+      busyOf(mean(found.map(busyShare))),
     ],
     remedies: [
       "fuse them: torch.compile, fused or foreach optimizers, fused layers",
