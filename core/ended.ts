@@ -7,7 +7,7 @@ import { tsFromNs } from "./time.ts";
 import type { Window } from "./window.ts";
 
 /** A process that was seen this much before the last one has ended: samples may be a second apart. */
-const UNSEEN_SECONDS = 2;
+export const UNSEEN_SECONDS = 2;
 
 /**
  * Tells the gauges of processes that had ended before the window did: added to those of the others they

@@ -6,7 +6,7 @@ import type { Tags } from "../tags.ts";
 import { activityOf } from "./activity.ts";
 import type { DeviceFacts, Link } from "./device_facts.ts";
 import { type KernelLabel, kernelLabels } from "./kernel_label.ts";
-import type { Level } from "./level.ts";
+import { inUnit, type Level } from "./level.ts";
 import type { Reading } from "./reading.ts";
 
 const KIB = 1024;
@@ -39,7 +39,7 @@ function deviceOf(
 ): DeviceFacts {
   const of = { "device.uuid": uuid };
   const level = (name: string) => reading.level(`gpu_${name}`, of);
-  const share = (name: string) => scaled(level(`${name}_percent`), 0.01);
+  const share = (name: string) => inUnit(level(`${name}_percent`), (value) => value * 0.01);
   const newest = (name: string) => reading.newest(`gpu_${name}`, of);
   const total = (name: string) => reading.total(`gpu_${name}`, of);
   const peaks = peaksOf(attributes);
@@ -127,7 +127,10 @@ function throttledOf(reading: Reading, of: Tags): DeviceFacts["throttled"] {
 function pcieOf(reading: Reading, of: Tags, attributes: Tags): Link {
   const generation = reading.level("gpu_pcie_link_generation", of);
   const rate = (way: string) =>
-    scaled(reading.level(`gpu_pcie_throughput_${way}_kilobytes_per_second`, of), 1e3);
+    inUnit(
+      reading.level(`gpu_pcie_throughput_${way}_kilobytes_per_second`, of),
+      (value) => value * 1e3,
+    );
   return {
     // A device that rests lowers its link: the highest that was seen is what work gets.
     generation: generation?.max ?? null,
@@ -166,13 +169,4 @@ function times(value: number | null, factor: number): number | null {
 function sumOf(values: readonly (number | null)[]): number | null {
   const measured = values.filter((value) => value !== null);
   return measured.length > 0 ? measured.reduce((sum, value) => sum + value, 0) : null;
-}
-
-function scaled(level: Level | null, factor: number): Level | null {
-  return level && {
-    mean: level.mean * factor,
-    min: level.min * factor,
-    max: level.max * factor,
-    last: level.last * factor,
-  };
 }

@@ -5,7 +5,7 @@ import type { Tags } from "../tags.ts";
 import { type EngineField, type EngineNames, ENGINES } from "./engine_names.ts";
 import type { EngineFacts } from "./engine_facts.ts";
 import type { WorkloadFacts } from "./instance_facts.ts";
-import type { Durations, Level } from "./level.ts";
+import { type Durations, inUnit, type Level } from "./level.ts";
 import type { Reading } from "./reading.ts";
 import { flagOf } from "./workload.ts";
 
@@ -71,7 +71,9 @@ function engineOf(
     first(field, (name) => {
       const of = { ...tags, ...firstRank(reading, name) };
       const sum = reading.level(name, of);
-      return SHARES.has(field) ? divided(sum, reading.series(name, of).length) : sum;
+      if (!SHARES.has(field)) return sum;
+      const { length } = reading.series(name, of);
+      return inUnit(sum, (value) => value / length);
     });
   const total = (field: EngineField): number | null =>
     first(field, (name) => reading.total(name, tags));
@@ -123,15 +125,6 @@ function engineOf(
 function firstRank(reading: Reading, name: string): Tags {
   const tags = reading.tagsOf(name);
   return Object.fromEntries(ALIKE.flatMap((tag) => tags[tag] === undefined ? [] : [[tag, "0"]]));
-}
-
-function divided(level: Level | null, by: number): Level | null {
-  return level && {
-    mean: level.mean / by,
-    min: level.min / by,
-    max: level.max / by,
-    last: level.last / by,
-  };
 }
 
 /** Requests by the way they finished, where the engine tells. */

@@ -14,6 +14,16 @@ export interface Level {
   last: number;
 }
 
+/** A level in another unit; `null` stays what was not measured. */
+export function inUnit(level: Level | null, convert: (value: number) => number): Level | null {
+  return level && {
+    mean: convert(level.mean),
+    min: convert(level.min),
+    max: convert(level.max),
+    last: convert(level.last),
+  };
+}
+
 /** How long single things took, as far as buckets tell. */
 export interface Durations {
   /** Number of things. */

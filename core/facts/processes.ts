@@ -1,13 +1,12 @@
 /** Processes and their host, each as one set of facts. */
 
+import { UNSEEN_SECONDS } from "../ended.ts";
 import { nsFromTs } from "../time.ts";
 import type { Resource } from "../window.ts";
-import type { Level } from "./level.ts";
+import { inUnit } from "./level.ts";
 import type { HostFacts, ProcessFacts } from "./process_facts.ts";
 import type { Reading } from "./reading.ts";
 
-/** A process that was seen this much before the last one has ended: samples may be a second apart. */
-const UNSEEN_SECONDS = 2;
 /** Metrics that name processes. */
 const CPU = ["process_user_cpu_seconds", "process_system_cpu_seconds"] as const;
 /** Processor time that no series of a process has. */
@@ -111,7 +110,7 @@ function numbersOf(reading: Reading, of: Record<string, string>, seconds: number
 export function hostOf(reading: Reading, name: string | undefined): HostFacts {
   const resource = [...reading.window.resources.values()].find(({ kind }) => kind === "host");
   const share = (metric: string, of: Record<string, string> = {}) =>
-    percent(reading.level(metric, of));
+    inUnit(reading.level(metric, of), (value) => value / 100);
   const modes = tagsOf(reading, "host_cpu_mode_percent", "mode");
   return {
     name: name ?? null,
@@ -159,13 +158,4 @@ function stallsOf(reading: Reading): HostFacts["stalled"] {
 
 function tagsOf(reading: Reading, metric: string, tag: string): string[] {
   return [...new Set(reading.series(metric).flatMap(({ tags }) => tags[tag] ?? []))].sort();
-}
-
-function percent(level: Level | null): Level | null {
-  return level && {
-    mean: level.mean / 100,
-    min: level.min / 100,
-    max: level.max / 100,
-    last: level.last / 100,
-  };
 }
