@@ -2,7 +2,7 @@
 
 export { type FindingsAnswer, findingsAnswer, findingsShape } from "./findings_answer.ts";
 export { guideText } from "./guide.ts";
-export { type RunContext, runContext, type RunContextOptions } from "./one_run.ts";
+export { runSubject, type RunSubjectOptions } from "./run_subject.ts";
 export { parseSections, type Section, SECTIONS } from "./sections.ts";
 export { DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, sectionNames, tokenBudget } from "./parameters.ts";
 export { MAX_INSTANCES, readSubject, type SubjectQuery } from "./read_subject.ts";

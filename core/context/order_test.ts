@@ -6,7 +6,7 @@ import type { InstanceRead } from "../facts/mod.ts";
 import { noiseOf } from "../findings/testdata/random.ts";
 import { play } from "../findings/testdata/windows.ts";
 import { h100, serving, training } from "../findings/testdata/workloads.ts";
-import { runContext } from "./one_run.ts";
+import { runSubject } from "./run_subject.ts";
 import { contextText } from "./text.ts";
 
 const WORKLOADS = {
@@ -54,7 +54,7 @@ for (const [title, load] of Object.entries(WORKLOADS)) {
   Deno.test(`the same data in another order gives the same text: ${title}`, () => {
     const read = play(load);
     const textOf = (read: InstanceRead) => {
-      const { subject } = runContext({ ...read, base_url: "http://127.0.0.1:18259" });
+      const subject = runSubject({ ...read, base_url: "http://127.0.0.1:18259" });
       return contextText(subject, { max_tokens: 100_000 });
     };
     const expected = textOf(read);

@@ -1,6 +1,6 @@
 /** `service-run context [run]`: prints what limits a run of this machine, as a text for a language model. */
 
-import { contextText, runContext, sectionNames, tokenBudget } from "@service/core/context";
+import { contextText, runSubject, sectionNames, tokenBudget } from "@service/core/context";
 import { stepLength } from "@service/core/facts/step_length";
 import { parseWindowName, spanOfWindow } from "@service/core/window_name";
 import { stateDirectory } from "../base/directories.ts";
@@ -59,7 +59,7 @@ export async function printContext(
     const steps = await Array.fromAsync(
       reader.steps(instance.instance_id, { ...window, step_ns }, {}),
     );
-    const { subject } = runContext({
+    const subject = runSubject({
       instance,
       asked: window,
       steps,

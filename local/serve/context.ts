@@ -1,7 +1,7 @@
 /** The local `/context` and `/findings`: what limits the run, as a text and as data. */
 
 import { encode } from "@service/core";
-import type { RunContext, RunContextOptions } from "@service/core/context";
+import type { RunSubjectOptions, Subject } from "@service/core/context";
 import { sectionNames, tokenBudget } from "@service/core/context/parameters";
 import { stepLength } from "@service/core/facts/step_length";
 import { refuse } from "@service/core/problem";
@@ -19,7 +19,7 @@ type Named = WindowName & { text: string };
 type ContextQuery = SpanQuery & { window: Named | undefined };
 
 /** Reads what is said of the part of the run that a request names. */
-export type ReadContext = (request: RouteRequest<ContextQuery>) => Promise<RunContext>;
+export type ReadContext = (request: RouteRequest<ContextQuery>) => Promise<Subject>;
 
 const STEADY: Named = { kind: "steady", text: "steady" };
 
@@ -50,7 +50,7 @@ export function contextRoute(read: ReadContext): Route {
     async handle(request) {
       const { query: { max_tokens, sections }, acceptsText } = request;
       const { contextText } = await import("@service/core/context");
-      const { subject } = await read(request);
+      const subject = await read(request);
       const text = contextText(subject, { max_tokens, sections });
       return acceptsText
         ? await bodyOf(text, { ...request, type: "text/plain; charset=utf-8" })
@@ -76,7 +76,7 @@ export function findingsRoute(read: ReadContext): Route {
 /** Reads what is said of a run. Its code is loaded with the first request. */
 export function contextReader(options: WindowStreamOptions): ReadContext {
   // Names of kernels stay the same while a run goes on, and cost most of what is said of it.
-  let labelOf: RunContextOptions["labelOf"];
+  let labelOf: RunSubjectOptions["labelOf"];
   return async function readContext(request) {
     const { kernelLabels } = await import("@service/core/facts");
     labelOf ??= kernelLabels();
@@ -87,9 +87,9 @@ export function contextReader(options: WindowStreamOptions): ReadContext {
 async function read(
   { instance, total, windows, now_ns, refresh }: WindowStreamOptions,
   { query, origin }: RouteRequest<ContextQuery>,
-  labelOf: RunContextOptions["labelOf"],
-): Promise<RunContext> {
-  const { runContext } = await import("@service/core/context");
+  labelOf: RunSubjectOptions["labelOf"],
+): Promise<Subject> {
+  const { runSubject } = await import("@service/core/context");
   await refresh?.();
   const { from_ns, to_ns } = total;
   const { start, end, seconds, window = STEADY } = query;
@@ -104,7 +104,7 @@ async function read(
   const asked = spanOf(query, { from_ns, to_ns, now_ns: now_ns() }) ??
     spanOfWindow(window, { from_ns, to_ns });
   const steps = await Array.fromAsync(windows.steps({ ...asked, step_ns: stepLength(asked) }));
-  return runContext({
+  return runSubject({
     instance: await listedInstance(instance, to_ns),
     asked,
     steps,
