@@ -126,15 +126,24 @@ static size_t attribute_size(uint32_t attribute)
                ? 1 : sizeof(size_t);
 }
 
-STRICT_API CUptiResult cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value)
+/* Notes a call of `function`, and checks what is common to reading and setting an attribute. */
+static CUptiResult enter_attribute(const char *function, uint32_t attribute, const size_t *size,
+                                   const void *value)
 {
-    CUptiResult error = cupti_enter("cuptiActivitySetAttribute", (int)attribute);
+    CUptiResult error = cupti_enter(function, (int)attribute);
     if (error)
         return error;
     if (!size || !value || attribute >= ATTRIBUTES)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    if (*size < attribute_size(attribute))
-        return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
+    return *size < attribute_size(attribute) ? CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT
+                                             : CUPTI_SUCCESS;
+}
+
+STRICT_API CUptiResult cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value)
+{
+    CUptiResult error = enter_attribute("cuptiActivitySetAttribute", attribute, size, value);
+    if (error)
+        return error;
     if (attribute == ATTRIBUTE_ZEROED)
         cupti_zeroed = *(uint8_t *)value;
     else if (attribute == ATTRIBUTE_PER_THREAD) {
@@ -149,13 +158,9 @@ STRICT_API CUptiResult cuptiActivitySetAttribute(uint32_t attribute, size_t *siz
 
 STRICT_API CUptiResult cuptiActivityGetAttribute(uint32_t attribute, size_t *size, void *value)
 {
-    CUptiResult error = cupti_enter("cuptiActivityGetAttribute", (int)attribute);
+    CUptiResult error = enter_attribute("cuptiActivityGetAttribute", attribute, size, value);
     if (error)
         return error;
-    if (!size || !value || attribute >= ATTRIBUTES)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    if (*size < attribute_size(attribute))
-        return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
     *size = attribute_size(attribute);
     if (attribute == ATTRIBUTE_ZEROED)
         *(uint8_t *)value = cupti_zeroed;
